@@ -48,7 +48,9 @@ class FakeClock:
 def text(ms: int) -> str:
     """`2026-11-15T08:30:00.123Z`"""
     moment = _EPOCH + timedelta(milliseconds=max(_MIN_MS, min(_MAX_MS, ms)))
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.").rjust(20, "0") + f"{moment.microsecond // 1000:03}Z"
+    # strftime does not pad years before 1000 everywhere.
+    seconds = moment.strftime("%Y-%m-%dT%H:%M:%S").rjust(19, "0")
+    return f"{seconds}.{moment.microsecond // 1000:03}Z"
 
 
 def now_text(clock: Clock) -> str:

@@ -17,6 +17,7 @@ TetherError                   failed               1
 │   ├── OutsideRoot           outside_root         1
 │   ├── LinkRefused           link_refused         1
 │   ├── AlreadyThere          already_there        1
+│   ├── NotWritable           not_writable         1
 │   ├── FileTooLarge          file_too_large       1
 │   ├── DiskFull              disk_full            1  retryable
 │   └── LockBusy              lock_busy            1  retryable
@@ -168,6 +169,13 @@ class AlreadyThere(FileError):
     """There is already a file of that name. It was not replaced."""
 
     code = "already_there"
+
+
+class NotWritable(FileError):
+    """This place may be read but not written. Nothing was changed."""
+
+    code = "not_writable"
+    hint = "Allow this process to write there, or choose another place."
 
 
 class FileTooLarge(FileError):

@@ -1,0 +1,50 @@
+# Two commands do everything: `make demo` shows Tether at work, `make test` tests it.
+# Both make the virtual environment when it is missing or its inputs have changed.
+
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/ready
+RUN := $(VENV)/bin/python
+# The rooms whose proofs `make proof` runs; all of them if empty.
+ROOM ?=
+ROUNDS ?= 50
+
+.PHONY: demo test lint proof bench docs lock clean
+
+demo: $(READY)
+	@$(VENV)/bin/tether demo
+
+test: $(READY)
+	$(RUN) -m pytest $(ARGS)
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-cache
+
+# The full counts; the figures go to docs/proofs with the commit that they are true of.
+proof: $(READY)
+	TETHER_SCALE=1 $(RUN) -m pytest -m proof --proof-out docs/proofs $(if $(ROOM),--proof-room $(ROOM))
+
+bench: $(READY)
+	$(VENV)/bin/tether bench startup --rounds $(ROUNDS) --json > bench/startup.json
+	$(VENV)/bin/python scripts/bench-table
+
+# Reference pages that are made from the code.
+docs: $(READY)
+	$(RUN) scripts/reference
+
+# Needs the network; run it after changing a dependency.
+lock: $(READY)
+	$(RUN) -m pip install --quiet uv
+	$(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--all-extras --group dev --no-emit-package tether --no-header \
+		pyproject.toml -o requirements.lock
+
+# A changed dependency changes the lock too.
+$(READY): requirements.lock scripts/venv
+	scripts/venv $(PYTHON) $(VENV)
+
+clean:
+	rm -rf $(VENV)

@@ -1,0 +1,5 @@
+"""`python -m tether`"""
+
+from tether.cli.main import run
+
+run()

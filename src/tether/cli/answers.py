@@ -1,0 +1,74 @@
+"""What a command answers, and how that reaches people and programs.
+
+Results go to stdout, everything else to stderr. JSON is one line in one envelope. Text for people
+is cleaned on its way out, in this one place: whatever a repository contains, no escape sequence
+of it reaches a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tether import errors, text
+
+if TYPE_CHECKING:
+    import rich.console
+
+
+class Answer(NamedTuple):
+    """A result in every form that it can be asked for."""
+
+    noun: str
+    value: Any
+    plain: Callable[[], str]
+    styled: Callable[[rich.console.Console], None] | None = None
+    """How it looks on a terminal, where that is more than plain text."""
+    failure: errors.TetherError | None = None
+    """Shown after the answer, and the program ends with its code: findings to fail on."""
+
+
+def show(answer: Answer, *, as_json: bool) -> int:
+    """Print an answer; the exit code."""
+    if as_json:
+        _write_json({"ok": True, answer.noun: answer.value})
+    elif answer.styled is not None and sys.stdout.isatty():
+        from rich import console
+
+        answer.styled(console.Console(highlight=False))
+    elif shown := text.clean(answer.plain()):
+        sys.stdout.write(shown.rstrip("\n") + "\n")
+    if answer.failure is not None:
+        if not as_json:
+            _write_error(answer.failure)
+        return answer.failure.exit_code
+    return 0
+
+
+def show_error(error: errors.TetherError, *, as_json: bool) -> int:
+    """Print an error in the form that the caller reads; the exit code."""
+    if as_json:
+        details = {
+            "code": error.code,
+            "message": error.message,
+            "hint": error.hint,
+            "retryable": error.retryable,
+        }
+        _write_json({"ok": False, "error": details})
+    else:
+        _write_error(error)
+    return error.exit_code
+
+
+def _write_json(envelope: dict[str, Any]) -> None:
+    # ASCII: safe in every encoding, and lone surrogates of odd file names stay legal JSON.
+    sys.stdout.write(json.dumps(envelope) + "\n")
+
+
+def _write_error(error: errors.TetherError) -> None:
+    sys.stdout.flush()
+    sys.stderr.write(text.clean(f"tether: {error.message}\n"))
+    if error.hint:
+        sys.stderr.write(text.clean(f"  {error.hint}\n"))

@@ -1,0 +1,164 @@
+"""The commands that are not hot, and click's view of those that are.
+
+A command's module is imported when the command is run or asked for its own help. The list of
+commands is data, so `tether --help` imports none of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Callable
+from functools import wraps
+from importlib import import_module
+from typing import Any, NamedTuple, ParamSpec
+
+import click
+
+from tether import __version__, errors
+from tether.cli import answers, context, verbs
+
+P = ParamSpec("P")
+
+
+class Entry(NamedTuple):
+    """A row of `tether --help`."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "init": Entry("tether.cli.init", "Set up Tether in this repository."),
+    "events": Entry("tether.cli.events", "Show what happened, oldest first."),
+    "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
+    "export": Entry("tether.cli.transfer", "Write the whole store as JSON lines."),
+    "import": Entry("tether.cli.transfer", "Fill an empty store from an export."),
+    "demo": Entry("tether.cli.demo", "Show Tether at work in a sample repository."),
+    "bench": Entry("tether.cli.bench", "Measure Tether on this machine, as ratios."),
+    "completion": Entry("tether.cli.completion", "Print the completion script of a shell."),
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command when it is needed, and guesses at typos."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = import_module(entry.module)
+        if hasattr(module, "VERB"):
+            return _from_verb(module.VERB)
+        command: click.Command = getattr(module, cmd_name.replace("import", "import_"))
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0][:40], COMMANDS, n=1)
+            raise errors.UsageError(
+                "There is no such command. Nothing was changed.",
+                hint=f"Did you mean `tether {near[0]}`?" if near else errors.UsageError.hint,
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog="Answers come as JSON with --json. Each command explains itself with --help.",
+)
+@click.version_option(__version__, prog_name="tether", message="%(prog)s %(version)s")
+@click.option("-C", "directory", metavar="DIR", help="Run as if started in DIR; comes first.")
+def tether(directory: str | None) -> None:
+    """Keep the work of coding agents from coming loose."""
+    if directory is not None:
+        raise errors.UsageError("-C comes once, before everything else. Nothing was changed.")
+
+
+def run(words: list[str], call: context.Context) -> int:
+    """Run a command through click; the exit code."""
+    try:
+        with tether.make_context("tether", list(words), obj=call) as root:
+            # Plain numbers are exit codes: answers are printed by `answering`.
+            result = tether.invoke(root)
+            return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as help_:
+        sys.stdout.write(help_.format_message() + "\n")
+        return 0
+    except click.exceptions.Abort:
+        raise errors.ConfirmationNeeded("You did not say yes. Nothing was changed.") from None
+    except click.UsageError as mistake:
+        command = mistake.ctx.command_path if mistake.ctx else "tether"
+        raise errors.UsageError(
+            mistake.format_message(), hint=f"See `{command} --help`."
+        ) from mistake
+
+
+def answering(command: Callable[P, answers.Answer]) -> Callable[P, int]:
+    """Make a function that gives an answer into one that prints it; adds --json."""
+
+    @click.option("--json", "as_json", is_flag=True, help=verbs.JSON.help)
+    @wraps(command)
+    def printing(*args: P.args, **kwargs: P.kwargs) -> int:
+        as_json = bool(kwargs.pop("as_json"))
+        return answers.show(command(*args, **kwargs), as_json=as_json)
+
+    return printing
+
+
+class _Number(click.ParamType[int]):
+    """A whole number that every database can hold."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        number = verbs.number(str(value))
+        if number is None:
+            self.fail("This is not a whole number from 0 to 999999999999999.", param, ctx)
+        return number
+
+
+_NUMBER = _Number()
+
+
+def _from_verb(verb: verbs.Verb) -> click.Command:
+    """The same command for click, which explains it and its mistakes."""
+
+    def callback(**values: Any) -> int:
+        call = click.get_current_context().find_object(context.Context)
+        if call is None:
+            raise RuntimeError("click has no context")
+        return answers.show(verb.run(call, values), as_json=values["json"])
+
+    parameters: list[click.Parameter] = [
+        click.Argument([argument.name]) for argument in verb.arguments
+    ]
+    for option in (*verb.options, verbs.JSON):
+        kind = _NUMBER if option.is_number else None
+        parameters.append(
+            click.Option(
+                [option.flag],
+                help=option.help,
+                is_flag=not option.metavar,
+                metavar=option.metavar or None,
+                default=option.default if option.metavar else False,
+                show_default=option.default is not None,
+                type=kind,
+            )
+        )
+    return click.Command(verb.name, callback=callback, params=parameters, help=verb.help)
+
+
+pass_call = click.make_pass_decorator(context.Context)

@@ -1,0 +1,37 @@
+"""`tether demo`: the story of the sample repository."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+
+import click
+
+from tether import demo as story
+from tether.cli import cold, context
+
+
+@click.command()
+@click.option(
+    "--keep", metavar="DIR", help="Make the repository in this new directory and keep it."
+)
+@cold.pass_call
+def demo(call: context.Context, keep: str | None) -> int:
+    """Show Tether at work in a sample repository.
+
+    The repository is made in a temporary directory and removed again, unless --keep names one.
+    """
+    # The story is about its own repository, whatever this terminal is set to.
+    environ = {key: value for key, value in call.environ.items() if not key.startswith("TETHER_")}
+    if keep is not None:
+        story.tell(os.path.abspath(keep), environ, _say)
+        return 0
+    with tempfile.TemporaryDirectory(prefix="tether-demo-") as directory:
+        story.tell(os.path.join(directory, "weather"), environ, _say)
+    return 0
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()

@@ -1,0 +1,330 @@
+"""`tether doctor`: what Tether sees here, and what is wrong with it.
+
+It only looks. Every repair has a flag of its own and is done before the looking, so that the
+report shows its effect.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+
+import click
+
+from tether import __version__, config, errors, files, git, store, workspace
+from tether.cli import answers, bytecode, cold, context
+from tether.store import sqlite
+
+if TYPE_CHECKING:
+    import rich.console
+
+T = TypeVar("T")
+Grade = Literal["ok", "warn", "fail"]
+_GRADES: tuple[Grade, ...] = ("ok", "warn", "fail")
+_OLDEST_GIT = (2, 36)
+
+
+class Check(NamedTuple):
+    """One thing that was looked at."""
+
+    name: str
+    grade: Grade
+    message: str
+    hint: str = ""
+
+
+@click.command()
+@click.option("--compile", "compiles", is_flag=True, help="Repair: compile Tether's bytecode.")
+@click.option("--fix-modes", is_flag=True, help="Repair: owner and modes of the store directory.")
+@click.option("--set-aside-store", is_flag=True, help="Repair: move a damaged store file away.")
+@click.option("--remove-leftovers", is_flag=True, help="Repair: files of writers that died.")
+@click.option(
+    "--fail-on", type=click.Choice(["warn", "fail"]), help="Exit with 6 if a check is this bad."
+)
+@cold.pass_call
+@cold.answering
+def doctor(
+    call: context.Context,
+    compiles: bool,
+    fix_modes: bool,
+    set_aside_store: bool,
+    remove_leftovers: bool,
+    fail_on: Grade | None,
+) -> answers.Answer:
+    """Check this installation and this repository.
+
+    Changes nothing unless a repair is asked for by its flag.
+    """
+    repairs: list[tuple[bool, Callable[[context.Context], str]]] = [
+        (compiles, lambda _: bytecode.compile_all()),
+        (fix_modes, _fix_modes),
+        (set_aside_store, _set_aside_store),
+        (remove_leftovers, _remove_leftovers),
+    ]
+    done = [repair(call) for is_wanted, repair in repairs if is_wanted]
+    report = _report(call)
+    report["repairs"] = done
+    checks: list[Check] = report["checks"]
+    worst = max((_GRADES.index(check.grade) for check in checks), default=0)
+    failure = None
+    if fail_on and worst >= _GRADES.index(fail_on):
+        failure = errors.FindingsFound(f"There are checks with the grade {_GRADES[worst]}.")
+    value = {**report, "checks": [check._asdict() for check in checks]}
+    return answers.Answer(
+        "doctor", value, lambda: _plain(report), lambda console: _styled(report, console), failure
+    )
+
+
+def _report(call: context.Context) -> dict[str, Any]:
+    """Everything that is known; a part that cannot be found out is a failed check."""
+    checks: list[Check] = [_check_bytecode(), *_check_git_version()]
+    report: dict[str, Any] = {
+        "versions": _versions(),
+        "places": {"package": bytecode.PACKAGE, "python": sys.executable},
+        "bytecode_compiled": bytecode.is_compiled(),
+        "journal_mode": None,
+        "store": None,
+        "checks": checks,
+    }
+    place = _try(checks, "repository", lambda: call.workspace)
+    if place is None:
+        return report
+    checks.append(Check("repository", "ok", _kind(place)))
+    report["places"] |= _places(place, call)
+    checks.append(_check_filesystem(place))
+    checks.extend(_check_modes(place))
+    checks.extend(_check_leftovers(place))
+    settings = _try(checks, "settings", lambda: call.settings)
+    if settings is None:
+        return report
+    checks.extend(_check_settings(settings))
+    facts = _try(checks, "store", lambda: store.open_store(place, settings).describe())
+    if facts is not None:
+        report["store"] = facts
+        report["journal_mode"] = facts.get("journal_mode")
+        checks.append(_check_store(facts))
+    return report
+
+
+def _try(checks: list[Check], name: str, look: Callable[[], T]) -> T | None:
+    try:
+        return look()
+    except errors.TetherError as error:
+        checks.append(Check(name, "fail", error.message, error.hint))
+        return None
+
+
+def _versions() -> dict[str, str | None]:
+    import sqlite3
+
+    versions: dict[str, str | None] = {
+        "tether": __version__,
+        "python": ".".join(str(part) for part in sys.version_info[:3]),
+        "sqlite": sqlite3.sqlite_version,
+        "git": None,
+    }
+    with contextlib.suppress(errors.GitError):  # the check of Git says what is wrong
+        versions["git"] = _dotted(git.version())
+    for name in ("click", "rich", "psycopg", "tree-sitter", "starlette", "mcp"):
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            versions[name] = None
+    return versions
+
+
+def _places(place: workspace.Workspace, call: context.Context) -> dict[str, str | None]:
+    return {
+        "root": place.root,
+        "git_dir": place.git_dir,
+        "common_dir": place.common_dir,
+        "store_dir": place.store_dir,
+        **config.places(place, call.environ),
+    }
+
+
+def _kind(place: workspace.Workspace) -> str:
+    if place.root is None:
+        return f"bare repository {place.git_dir}"
+    linked = f", a linked worktree of {place.common_dir}" if place.is_linked else ""
+    return f"{place.root}{linked}"
+
+
+# Checks
+
+
+def _check_bytecode() -> Check:
+    if bytecode.is_compiled():
+        return Check("bytecode", "ok", "compiled")
+    return Check(
+        "bytecode",
+        "warn",
+        "Tether's modules are not compiled, so every command compiles them again.",
+        "Run `tether doctor --compile`.",
+    )
+
+
+def _check_git_version() -> list[Check]:
+    try:
+        found = git.version()
+    except errors.GitError as error:
+        return [Check("git", "fail", error.message, error.hint)]
+    if found < _OLDEST_GIT:
+        message = f"Git {_dotted(found)} is too old."
+        return [Check("git", "fail", message, errors.GitMissing.hint)]
+    return [Check("git", "ok", _dotted(found))]
+
+
+def _dotted(numbers: tuple[int, ...]) -> str:
+    return ".".join(str(number) for number in numbers)
+
+
+def _check_filesystem(place: workspace.Workspace) -> Check:
+    kind = workspace.filesystem(place.store_dir)
+    if workspace.is_safe_for_sqlite(kind):
+        return Check("file system", "ok", kind or "unknown")
+    return Check(
+        "file system",
+        "fail",
+        f"The store directory is on {kind}, where SQLite's locks are not reliable.",
+        "Set TETHER_STORE_DIR to a local disk, or TETHER_STORE_URL to PostgreSQL.",
+    )
+
+
+def _check_modes(place: workspace.Workspace) -> list[Check]:
+    if not os.path.isdir(place.store_dir):
+        return []
+    if _wrong_modes(place):
+        return [
+            Check(
+                "modes",
+                "warn",
+                "The store directory and its files do not have the owner and mode of the Git"
+                " directory, so that others who may use the repository may not use the store.",
+                "Run `tether doctor --fix-modes`.",
+            )
+        ]
+    return [Check("modes", "ok", "as in the Git directory")]
+
+
+def _check_leftovers(place: workspace.Workspace) -> list[Check]:
+    if not os.path.isdir(place.store_dir):
+        return []
+    old = [name for name in os.listdir(place.store_dir) if name.startswith(files.TEMP_PREFIX)]
+    if not old:
+        return []
+    return [
+        Check(
+            "leftovers",
+            "warn",
+            f"{len(old)} files of writers that died are in the store directory.",
+            "Run `tether doctor --remove-leftovers`.",
+        )
+    ]
+
+
+def _check_settings(settings: config.Settings) -> list[Check]:
+    unknown = [Check("settings", "warn", warning) for warning in settings.warnings]
+    if unknown:
+        return unknown
+    changed = sorted(name for name, origin in settings.origins.items() if origin != "default")
+    return [Check("settings", "ok", ", ".join(changed) or "all defaults")]
+
+
+def _check_store(facts: dict[str, Any]) -> Check:
+    if not facts["exists"]:
+        return Check("store", "ok", "not created yet: the first write does it, or `tether init`")
+    if facts.get("integrity", "ok") != "ok":
+        hint = "Run `tether export` to save what can be read, then see --set-aside-store."
+        return Check("store", "fail", "The store's file is damaged.", hint)
+    if not facts["is_writable"]:
+        return Check("store", "warn", "can be read but not written", errors.StoreReadOnly.hint)
+    where = facts.get("path") or facts.get("url")
+    return Check("store", "ok", f"{facts['kind']}, schema {facts['schema_version']}, {where}")
+
+
+# Repairs
+
+
+def _wrong_modes(place: workspace.Workspace) -> list[str]:
+    """What in the store directory differs in owner or mode from the common dir."""
+    model = os.stat(place.common_dir)
+    wrong = []
+    for path in [place.store_dir, *_store_files(place)]:
+        found = os.stat(path, follow_symlinks=False)
+        wanted = files.mode_like(model, is_directory=stat.S_ISDIR(found.st_mode))
+        if stat.S_IMODE(found.st_mode) != wanted or found.st_uid != model.st_uid:
+            wrong.append(path)
+    return wrong
+
+
+def _store_files(place: workspace.Workspace) -> list[str]:
+    names = (sqlite.FILE_NAME, sqlite.LOCK_NAME)
+    paths = (os.path.join(place.store_dir, name) for name in names)
+    return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
+
+
+def _fix_modes(call: context.Context) -> str:
+    place = call.workspace
+    wrong = _wrong_modes(place) if os.path.isdir(place.store_dir) else []
+    for path in wrong:
+        files.dress_like(path, place.common_dir)
+    return f"gave {len(wrong)} paths the owner and mode of the Git directory"
+
+
+def _set_aside_store(call: context.Context) -> str:
+    place = call.workspace
+    try:
+        facts = sqlite.SqliteStore(place, wait_seconds=10).describe()
+        is_damaged = facts.get("integrity", "ok") != "ok"
+    except (errors.StoreCorrupt, errors.StoreForeign):
+        is_damaged = True
+    if not is_damaged:
+        return "the store is whole: nothing was set aside"
+    aside = sqlite.set_aside(place)
+    return f"moved the damaged store to {aside}; the next write makes a new one"
+
+
+def _remove_leftovers(call: context.Context) -> str:
+    place = call.workspace
+    if not os.path.isdir(place.store_dir):
+        return "there is no store directory"
+    return f"removed {files.Root(place.store_dir).remove_leftovers()} leftovers"
+
+
+# Showing
+
+
+def _plain(report: dict[str, Any]) -> str:
+    lines = [f"repaired: {repair}" for repair in report["repairs"]]
+    width = max(len(check.name) for check in report["checks"])
+    for check in report["checks"]:
+        lines.append(f"{check.grade:<4}  {check.name:<{width}}  {check.message}")
+        if check.hint:
+            lines.append(f"{'':<{width + 8}}{check.hint}")
+    versions = report["versions"]
+    told = ("tether", "python", "sqlite", "git")
+    lines.append("versions: " + ", ".join(f"{name} {versions[name]}" for name in told))
+    return "\n".join(lines)
+
+
+def _styled(report: dict[str, Any], console: rich.console.Console) -> None:
+    from rich import table, text
+
+    from tether.text import one_line
+
+    colours = {"ok": "green", "warn": "yellow", "fail": "red bold"}
+    grid = table.Table.grid(padding=(0, 2))
+    for check in report["checks"]:
+        message = text.Text(one_line(check.message))
+        if check.hint:
+            message.append(f"\n{one_line(check.hint)}", style="dim")
+        grid.add_row(text.Text(check.grade, style=colours[check.grade]), check.name, message)
+    for repair in report["repairs"]:
+        console.print(text.Text(one_line(f"repaired: {repair}"), style="green"))
+    console.print(grid)

@@ -1,0 +1,86 @@
+"""Hot commands: described as data, parsed by hand, and given to click only for help and mistakes.
+
+Importing click costs more than a hot command's whole work, and agents call these dozens of times
+an hour. Whatever the hand parser does not know at once (help, typos, missing values) is click's,
+which is built from the same description, so both take the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tether.cli import answers, context
+
+Values = dict[str, Any]
+
+
+class Option(NamedTuple):
+    """`--limit N`, or a flag if it has no metavar."""
+
+    flag: str
+    help: str
+    metavar: str = ""
+    default: str | int | None = None
+    is_number: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.flag.lstrip("-").replace("-", "_")
+
+
+class Argument(NamedTuple):
+    """A word that is not an option."""
+
+    name: str
+    help: str
+
+
+class Verb(NamedTuple):
+    """One hot command."""
+
+    name: str
+    help: str
+    options: tuple[Option, ...]
+    run: Callable[[context.Context, Values], answers.Answer]
+    arguments: tuple[Argument, ...] = ()
+
+
+JSON = Option("--json", "Print JSON for programs.")
+
+
+def parse(verb: Verb, words: list[str]) -> Values | None:
+    """The values of a call, or None if click should have a look at it."""
+    options = {option.flag: option for option in (*verb.options, JSON)}
+    values: Values = {o.name: (o.default if o.metavar else False) for o in options.values()}
+    positional: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            positional.append(word)
+            continue
+        flag, equals, value = word.partition("=")
+        option = options.get(flag)
+        if option is None or (equals and not option.metavar):
+            return None
+        if not option.metavar:
+            values[option.name] = True
+            continue
+        found = _value(option, value if equals else next(rest, None))
+        if found is None:
+            return None
+        values[option.name] = found
+    if len(positional) != len(verb.arguments):
+        return None
+    return values | {a.name: word for a, word in zip(verb.arguments, positional, strict=True)}
+
+
+def _value(option: Option, word: str | None) -> str | int | None:
+    if word is None or not option.is_number:
+        return word
+    return number(word)
+
+
+def number(word: str) -> int | None:
+    """A whole number of at most 15 digits: no database's integer overflows."""
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 16 else None

@@ -1,0 +1,254 @@
+"""Settings: what they are, where they may stand, and which of several values counts.
+
+`tether.toml` is tracked, so whoever can push a branch writes it: nothing in it may connect to
+anything or run anything. The user's own file, `local.toml` in the store directory and the
+environment may. Later in that list wins. Parsed files are cached as JSON, keyed by their stat,
+because importing tomllib costs more than a hot command may.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tether import __version__, errors, files, ids, text, workspace
+
+TRACKED_FILE = "tether.toml"
+LOCAL_FILE = "local.toml"
+_MAX_FILE_BYTES = 64 * 1024
+# A file changed this recently may change again without a new stat, so it is not cached yet.
+_RACY_NS = 1_000_000_000
+# Last parts of names that connect or execute, whether or not a setting of that name exists yet.
+_NEVER_TRACKED = frozenset(["auditor", "command", "notify", "url", "usage", "worker"])
+
+
+class Setting(NamedTuple):
+    """One thing that can be set."""
+
+    name: str
+    default: str | int
+    meaning: str
+    is_tracked: bool = True
+    minimum: int = 0
+    maximum: int = 10**9
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return "TETHER_" + self.name.upper().replace(".", "_")
+
+
+SETTINGS = (
+    Setting("workspace_id", "", "Which clones belong together; made by `tether init`."),
+    Setting(
+        "store.url",
+        "",
+        "PostgreSQL to use instead of SQLite, as postgresql://user@host/database.",
+        is_tracked=False,
+    ),
+    Setting(
+        "store.wait_seconds",
+        10,
+        "How long a write waits for another one before it gives up with store_busy.",
+        minimum=1,
+        maximum=600,
+    ),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+class Settings(NamedTuple):
+    """Every setting with the value that counts, and where it came from."""
+
+    values: dict[str, str | int]
+    origins: dict[str, str]
+    warnings: tuple[str, ...]
+
+    def text(self, name: str) -> str:
+        return str(self.values[name])
+
+    def integer(self, name: str) -> int:
+        return int(self.values[name])
+
+    def replacing(self, name: str, value: str | int, origin: str) -> Settings:
+        """The same settings but for one."""
+        return Settings({**self.values, name: value}, {**self.origins, name: origin}, self.warnings)
+
+    @property
+    def workspace_id(self) -> ids.WorkspaceId | None:
+        value = self.text("workspace_id")
+        return ids.WorkspaceId(value) if value else None
+
+
+def line_for_workspace_id(workspace_id: ids.WorkspaceId) -> str:
+    """What `tether init` writes into a file that has no workspace id yet."""
+    return f'workspace_id = "{workspace_id}"\n'
+
+
+class _Source(NamedTuple):
+    label: str
+    path: str
+    is_tracked: bool
+
+
+def load(place: workspace.Workspace, environ: Mapping[str, str]) -> Settings:
+    """The settings that count in this workspace."""
+    sources = _sources(place, environ)
+    stamps = [_stamp(source.path) for source in sources]
+    cache_name = f"cache/settings.{place.name}.json"
+    settings = _read_cache(place, cache_name, stamps)
+    if settings is None:
+        settings = _read_files(sources)
+        _write_cache(place, cache_name, stamps, settings)
+    return _apply_environment(settings, environ)
+
+
+def places(place: workspace.Workspace, environ: Mapping[str, str]) -> dict[str, str]:
+    """The files that are read, by label, whether or not they exist."""
+    return {source.label: source.path for source in _sources(place, environ)}
+
+
+def _sources(place: workspace.Workspace, environ: Mapping[str, str]) -> list[_Source]:
+    sources = []
+    if place.root:
+        sources.append(_Source(TRACKED_FILE, os.path.join(place.root, TRACKED_FILE), True))
+    user_dir = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "/"), ".config")
+    sources.append(_Source("user config", os.path.join(user_dir, "tether", "config.toml"), False))
+    sources.append(_Source(LOCAL_FILE, os.path.join(place.store_dir, LOCAL_FILE), False))
+    return sources
+
+
+def _stamp(path: str) -> list[Any]:
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return [path]
+    return [path, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
+
+
+def _read_cache(place: workspace.Workspace, name: str, stamps: list[Any]) -> Settings | None:
+    """The cached settings if every file is as it was; a damaged cache counts as none."""
+    try:
+        with open(os.path.join(place.store_dir, name), "rb") as file:
+            cached = json.loads(file.read(_MAX_FILE_BYTES * 4))
+        if cached["version"] == __version__ and cached["stamps"] == stamps:
+            return Settings(cached["values"], cached["origins"], tuple(cached["warnings"]))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return None
+
+
+def _write_cache(
+    place: workspace.Workspace, name: str, stamps: list[Any], settings: Settings
+) -> None:
+    newest_ns = max((time_ns for stamp in stamps for time_ns in stamp[3:]), default=0)
+    if newest_ns > time.time_ns() - _RACY_NS or not os.path.isdir(place.store_dir):
+        return
+    record = {"version": __version__, "stamps": stamps, **settings._asdict()}
+    try:
+        root = files.Root(place.store_dir)
+        root.make_directories("cache")
+        root.write_atomic(name, json.dumps(record).encode())
+    except errors.FileError:
+        return  # a read-only store directory: the files are parsed again next time
+
+
+def _read_files(sources: list[_Source]) -> Settings:
+    values: dict[str, str | int] = {setting.name: setting.default for setting in SETTINGS}
+    origins = {setting.name: "default" for setting in SETTINGS}
+    warnings: list[str] = []
+    for source in sources:
+        for name, value in _flatten(_parse(source), source.label).items():
+            last = name.rpartition(".")[2]
+            setting = _BY_NAME.get(name)
+            if source.is_tracked and (
+                last in _NEVER_TRACKED or (setting and not setting.is_tracked)
+            ):
+                raise errors.ConfigForbidden(
+                    f"{source.label} is tracked by Git, so it may not set {_shown(name)}."
+                    " Nothing of it was used."
+                )
+            if setting is None:
+                warnings.append(f"{source.label}: {_unknown(name)}")
+                continue
+            values[name] = _checked(setting, value, source.label)
+            origins[name] = source.label
+    return Settings(values, origins, tuple(warnings))
+
+
+def _parse(source: _Source) -> dict[str, Any]:
+    if not os.path.lexists(source.path):
+        return {}
+    # A link in the repository could point anywhere; the user's own files may well be links.
+    path = source.path if source.is_tracked else os.path.realpath(source.path)
+    directory, name = os.path.split(path)
+    content = files.Root(directory).read_bytes(name, max_bytes=_MAX_FILE_BYTES)
+    import tomllib
+
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as problem:
+        raise errors.ConfigError(f"{source.label} is not UTF-8 text.") from problem
+    except tomllib.TOMLDecodeError as problem:
+        where = text.one_line(str(problem), 120)
+        raise errors.ConfigError(f"{source.label} is not valid TOML: {where}.") from problem
+    except RecursionError as problem:
+        raise errors.ConfigError(f"{source.label} is nested too deeply.") from problem
+
+
+def _flatten(table: Mapping[str, Any], label: str, prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            if name.count(".") > 8:
+                raise errors.ConfigError(f"{label} is nested too deeply.")
+            flat.update(_flatten(value, label, f"{name}."))
+        else:
+            flat[name] = value
+    return flat
+
+
+def _checked(setting: Setting, value: object, label: str) -> str | int:
+    """The value in the setting's type; whole numbers may be written as text in the environment."""
+    if isinstance(setting.default, int):
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 12:
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise errors.ConfigError(f"{label}: {setting.name} must be a whole number.")
+        if not setting.minimum <= value <= setting.maximum:
+            raise errors.ConfigError(
+                f"{label}: {setting.name} must be from {setting.minimum} to {setting.maximum}."
+            )
+        return value
+    if not isinstance(value, str):
+        raise errors.ConfigError(f"{label}: {setting.name} must be text.")
+    if setting.name == "workspace_id" and value and not ids.WorkspaceId.is_valid(value):
+        raise errors.ConfigError(f"{label}: {setting.name} is not valid. {ids.WorkspaceId.hint}")
+    is_postgres = value.startswith(("postgresql://", "postgres://"))
+    if setting.name == "store.url" and value and not is_postgres:
+        raise errors.ConfigError(f"{label}: {setting.name} must start with postgresql://.")
+    return value
+
+
+def _apply_environment(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    for setting in SETTINGS:
+        if value := environ.get(setting.variable):
+            checked = _checked(setting, value, setting.variable)
+            settings = settings.replacing(setting.name, checked, setting.variable)
+    return settings
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name[:100], list(_BY_NAME), n=1)
+    advice = f"; did you mean {near[0]}?" if near else "."
+    return f"there is no setting {_shown(name)}{advice}"
+
+
+def _shown(name: str) -> str:
+    return f"'{text.one_line(name, 60)}'"

@@ -1,0 +1,109 @@
+"""What a store can do, whichever database is behind it.
+
+Rooms bring their own named statements and run them here; they know neither the database nor how
+it waits, reconnects or reports errors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from tether.store import sql
+
+if TYPE_CHECKING:
+    from tether.store import events
+
+Row = dict[str, Any]
+Execute = Callable[[sql.Query, Mapping[str, object]], list[Row]]
+T = TypeVar("T")
+
+_STORE = sql.Queries("store")
+_EVENTS = sql.Queries("events")
+
+
+class Reader:
+    """Runs statements inside one transaction."""
+
+    def __init__(self, execute: Execute) -> None:
+        self._execute = execute
+
+    def rows(self, query: sql.Query, **params: object) -> list[Row]:
+        """Run a statement; its rows, also those of a RETURNING clause."""
+        return self._execute(query, params)
+
+
+class Transaction(Reader):
+    """A write in progress: all of it happens, or nothing."""
+
+    def __init__(self, execute: Execute) -> None:
+        super().__init__(execute)
+        self._events: list[dict[str, object]] = []
+
+    def event(
+        self,
+        kind: events.EventType,
+        *,
+        actor: str,
+        session: str | None = None,
+        source: str | None = None,
+        task: str | None = None,
+        run: str | None = None,
+        data: Mapping[str, object],
+    ) -> None:
+        """Log an event when this transaction commits."""
+        if set(data) != set(kind.fields):
+            raise ValueError(f"{kind.name} has the fields {kind.fields}, not {sorted(data)}")
+        self._events.append(
+            {
+                "type": kind.name,
+                "actor": actor,
+                "session": session,
+                "source": source,
+                "task": task,
+                "run": run,
+                "data": json.dumps(data, sort_keys=True),
+            }
+        )
+
+    def write_events(self) -> None:
+        """Give the events their ids and write them: the store calls this right before COMMIT."""
+        if not self._events:
+            return
+        amount = len(self._events)
+        [counter] = self.rows(_STORE.count_up, name="events", amount=amount)
+        for number, event in enumerate(self._events, start=counter["value"] - amount + 1):
+            self.rows(_EVENTS.append, id=number, **event)
+
+
+class Snapshot(Protocol):
+    """One consistent view of the whole store that holds up no writer."""
+
+    def stream(self, query: sql.Query) -> Iterator[Row]: ...
+
+
+class Store(Protocol):
+    """Coordination: claims, messages, events and what else agents share."""
+
+    kind: str
+
+    def rows(self, query: sql.Query, **params: object) -> list[Row]:
+        """Read: fetched and closed at once, so that no writer waits."""
+
+    def write(self, purpose: str, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in one durable transaction; it may run again if the database went away."""
+
+    def snapshot(self, work: Callable[[Snapshot], T]) -> T:
+        """Read many rows as of one moment."""
+
+    def exists(self) -> bool:
+        """Has it been created yet?"""
+
+    def ensure_writable(self) -> None:
+        """Raise StoreReadOnly now rather than after a file was touched."""
+
+    def describe(self) -> dict[str, Any]:
+        """What doctor tells of this store. Reads only."""
+
+    def close(self) -> None: ...

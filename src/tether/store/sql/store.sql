@@ -1,0 +1,16 @@
+-- name: meta
+-- What the store says of itself.
+SELECT key, value FROM meta ORDER BY key;
+
+-- name: set_meta
+-- Say something of the store.
+INSERT INTO meta (key, value) VALUES (:key, :value)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: count_up
+-- Take the next ids of a counter: last in a transaction, so that ids are in commit order.
+UPDATE counters SET value = value + :amount WHERE name = :name RETURNING value;
+
+-- name: now
+-- The time by the store's own clock.
+SELECT tether_now(0) AS now;

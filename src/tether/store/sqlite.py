@@ -1,0 +1,400 @@
+"""The store in one SQLite file: the default, for agents on one machine.
+
+TRUNCATE journal and synchronous=FULL: a commit survives power loss, and the WAL-reset race of
+SQLite before 3.51.3 cannot happen. A flock in front of every write keeps waiters in line, which
+SQLite's own busy handler does not (it starves some for seconds at 32 processes). A store that
+cannot be written can still be read, and one that is not there yet reads as empty.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from tether import clock, errors, files, ids, workspace
+from tether.store import port, schema, sql
+
+T = TypeVar("T")
+
+FILE_NAME = "tether.db"
+LOCK_NAME = "tether.lock"
+# "TETH": tells our file from any other SQLite database.
+APPLICATION_ID = 0x54455448
+_MAGIC = b"SQLite format 3\0"
+_SQL = sql.Queries("store")
+
+
+class SqliteStore:
+    """A store in `<store_dir>/tether.db`."""
+
+    kind = "sqlite"
+
+    def __init__(
+        self,
+        place: workspace.Workspace,
+        *,
+        wait_seconds: float,
+        time: clock.Clock | None = None,
+        series: schema.Series = schema.OURS,
+    ) -> None:
+        self.path = os.path.join(place.store_dir, FILE_NAME)
+        self._place = place
+        self._wait_seconds = wait_seconds
+        self._series = series
+        self._clock = time or clock.SystemClock()
+        self._connection: sqlite3.Connection | None = None
+        self._inode: int | None = None
+
+    # Reading
+
+    def rows(self, query: sql.Query, **params: object) -> list[port.Row]:
+        with _Translated():
+            return _execute(self._for_reading(), query, params)
+
+    def snapshot(self, work: Callable[[port.Snapshot], T]) -> T:
+        with _Translated():
+            # A copy, because a reader in this journal mode would hold up every writer. The
+            # nameless database is private and spills to disk by itself.
+            copy = sqlite3.connect("", isolation_level=None)
+            try:
+                self._for_reading().backup(copy)
+                return work(_CopySnapshot(copy))
+            finally:
+                copy.close()
+
+    # Writing
+
+    def write(self, purpose: str, work: Callable[[port.Transaction], T]) -> T:
+        self._make_directory()
+        lock = files.Lock(self._lock_path, purpose=purpose, wait_seconds=self._wait_seconds)
+        try:
+            with lock, _Translated():
+                return self._transact(self._for_writing(), work)
+        except errors.LockBusy as busy:
+            raise errors.StoreBusy(busy.message.replace("The lock", "The store", 1)) from busy
+        except errors.NotWritable as problem:
+            raise errors.StoreReadOnly from problem
+
+    def exists(self) -> bool:
+        return _has_content(self.path)
+
+    def ensure_writable(self) -> None:
+        self._make_directory()
+        for path in (self._place.store_dir, self.path):
+            if os.path.exists(path) and not os.access(path, os.W_OK):
+                raise errors.StoreReadOnly
+        # A sandbox may let access() say yes and open() fail: the lock file is opened for real.
+        self.write("check", lambda _: None)
+
+    def _transact(self, connection: sqlite3.Connection, work: Callable[[port.Transaction], T]) -> T:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            transaction = port.Transaction(
+                lambda query, params: _execute(connection, query, params)
+            )
+            result = work(transaction)
+            transaction.write_events()
+            connection.execute("COMMIT")
+        except BaseException:
+            # A failed COMMIT (disk full) may have rolled back already.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return result
+
+    # Opening
+
+    @property
+    def _lock_path(self) -> str:
+        return os.path.join(self._place.store_dir, LOCK_NAME)
+
+    def _make_directory(self) -> None:
+        if os.path.isdir(self._place.store_dir):
+            return
+        kind = workspace.filesystem(self._place.store_dir)
+        if not workspace.is_safe_for_sqlite(kind):
+            raise errors.PlatformUnsupported(
+                f"The store directory is on {kind}, where SQLite's locks are not reliable."
+                " Nothing was created.",
+                hint="Set TETHER_STORE_DIR to a local disk, or TETHER_STORE_URL to PostgreSQL.",
+            )
+        try:
+            files.make_directory_like(self._place.store_dir, like=self._place.common_dir)
+        except errors.NotWritable as problem:
+            raise errors.StoreReadOnly from problem
+
+    def _for_reading(self) -> sqlite3.Connection:
+        """The open connection; an empty store in memory if there is no file yet."""
+        connection = self._current()
+        if connection is not None:
+            return connection
+        if not _has_content(self.path):
+            return self._keep(self._empty_in_memory(), None)
+        connection, inode = self._open_file()
+        if not self._series.needs_migration(_version(connection)):
+            return self._keep(connection, inode)
+        connection.close()
+        try:
+            self.write("migrate", lambda _: None)
+        except errors.StoreReadOnly:
+            return self._keep(self._migrated_copy(), inode)
+        return self._for_reading()
+
+    def _for_writing(self) -> sqlite3.Connection:
+        """The open connection to a file of this schema. The lock is held."""
+        connection = self._current()
+        if connection is not None and self._inode is not None:
+            return connection
+        self.close()
+        if not os.path.exists(self.path):
+            files.Root(self._place.store_dir, like=self._place.common_dir).write_atomic(
+                FILE_NAME, b"", replace=False
+            )
+        connection, inode = self._open_file()
+        if _has_content(self.path):
+            if self._series.needs_migration(_version(connection)):
+                self._transact(connection, lambda _: _migrate(connection, self._series))
+        else:
+            self._transact(connection, lambda _: _create(connection, self._series))
+        return self._keep(connection, inode)
+
+    def _current(self) -> sqlite3.Connection | None:
+        """The connection, unless the file was set aside or replaced since it was opened."""
+        if self._connection is None:
+            return None
+        try:
+            inode: int | None = os.stat(self.path).st_ino
+        except FileNotFoundError:
+            inode = None
+        if inode == self._inode:
+            return self._connection
+        self.close()
+        return None
+
+    def _keep(self, connection: sqlite3.Connection, inode: int | None) -> sqlite3.Connection:
+        self._connection, self._inode = connection, inode
+        return connection
+
+    def _open_file(self) -> tuple[sqlite3.Connection, int]:
+        inode = os.stat(self.path).st_ino
+        _check_magic(self.path)
+        escaped = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        connection = self._connect(f"file:{escaped}?mode=rw")
+        _check_ours(connection)
+        return connection, inode
+
+    def _connect(self, target: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            target, uri=True, isolation_level=None, timeout=self._wait_seconds
+        )
+        connection.create_function("tether_now", 1, self._now)
+        for pragma in (
+            "journal_mode=TRUNCATE",
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            # The file may have been written by somebody else: its schema runs no functions.
+            "trusted_schema=OFF",
+        ):
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+        return connection
+
+    def _empty_in_memory(self) -> sqlite3.Connection:
+        connection = self._connect(":memory:")
+        _create(connection, self._series)
+        return connection
+
+    def _migrated_copy(self) -> sqlite3.Connection:
+        """An old store that cannot be written, brought forward in memory."""
+        source, _ = self._open_file()
+        copy = self._connect(":memory:")
+        source.backup(copy)
+        source.close()
+        self._transact(copy, lambda _: _migrate(copy, self._series))
+        return copy
+
+    def _now(self, offset_ms: int) -> str:
+        return clock.text(self._clock.now_ms() + offset_ms)
+
+    # Telling
+
+    def describe(self) -> dict[str, Any]:
+        """Place, size, schema, journal mode and whether the pages are whole."""
+        facts: dict[str, Any] = {"kind": self.kind, "path": self.path, "exists": self.exists()}
+        if not facts["exists"]:
+            return facts
+        facts["bytes"] = os.path.getsize(self.path)
+        with _Translated():
+            connection = self._for_reading()
+            version = _version(connection)
+            facts |= {
+                "schema_version": version.number,
+                "min_reader": version.min_reader,
+                "journal_mode": _pragma(connection, "journal_mode"),
+                "synchronous": _SYNCHRONOUS[_pragma(connection, "synchronous")],
+                "integrity": _pragma(connection, "integrity_check(1)"),
+                "is_writable": os.access(self.path, os.W_OK)
+                and os.access(self._place.store_dir, os.W_OK),
+            }
+        return facts
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def set_aside(place: workspace.Workspace) -> str:
+    """Move a damaged store file away, with its journal; the new name."""
+    root = files.Root(place.store_dir)
+    aside = f"{FILE_NAME}.damaged-{ids.random_base32(8)}"
+    with files.Lock(os.path.join(place.store_dir, LOCK_NAME), purpose="set aside"):
+        # The journal first: left behind, it would be played back into the next store.
+        if root.exists(f"{FILE_NAME}-journal"):
+            root.rename_noreplace(f"{FILE_NAME}-journal", f"{aside}-journal")
+        root.rename_noreplace(FILE_NAME, aside)
+    return os.path.join(place.store_dir, aside)
+
+
+_SYNCHRONOUS = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
+
+
+class _CopySnapshot:
+    def __init__(self, copy: sqlite3.Connection) -> None:
+        self._copy = copy
+
+    def stream(self, query: sql.Query) -> Iterator[port.Row]:
+        cursor = self._copy.execute(query.text)
+        names = [column[0] for column in cursor.description]
+        for row in cursor:
+            yield dict(zip(names, row, strict=True))
+
+
+def _execute(
+    connection: sqlite3.Connection, query: sql.Query, params: Mapping[str, object]
+) -> list[port.Row]:
+    cursor = connection.execute(query.text, params)
+    if cursor.description is None:
+        return []
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> Any:
+    return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+# Schema
+
+
+def _has_content(path: str) -> bool:
+    # A crash right after creation leaves a file of no bytes: a store that is not there yet.
+    try:
+        return os.path.getsize(path) > 0
+    except FileNotFoundError:
+        return False
+
+
+def _check_magic(path: str) -> None:
+    try:
+        with open(path, "rb") as file:
+            start = file.read(len(_MAGIC))
+    except PermissionError as problem:
+        raise errors.StoreError("The store's file may not be read from here.") from problem
+    if start and start != _MAGIC:
+        raise errors.StoreCorrupt
+
+
+def _check_ours(connection: sqlite3.Connection) -> None:
+    if _pragma(connection, "application_id") != APPLICATION_ID and _pragma(
+        connection, "schema_version"
+    ):
+        connection.close()
+        raise errors.StoreForeign
+
+
+def _version(connection: sqlite3.Connection) -> schema.Version:
+    meta = {row["key"]: row["value"] for row in _execute(connection, _SQL.meta, {})}
+    return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
+
+
+def _create(connection: sqlite3.Connection, series: schema.Series) -> None:
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    _run_script(connection, series.whole("sqlite"))
+    _set_version(connection, series.migrations("sqlite")[-1])
+
+
+def _migrate(connection: sqlite3.Connection, series: schema.Series) -> None:
+    found = _version(connection)
+    for migration in series.migrations("sqlite"):
+        if migration.number > found.number:
+            _run_script(connection, migration.script)
+            _set_version(connection, migration)
+
+
+def _set_version(connection: sqlite3.Connection, migration: schema.Migration) -> None:
+    for key, value in (
+        ("schema_version", migration.number),
+        ("min_reader", migration.min_reader),
+    ):
+        _execute(connection, _SQL.set_meta, {"key": key, "value": str(value)})
+
+
+def _run_script(connection: sqlite3.Connection, script: str) -> None:
+    # executescript() would commit first; statement by statement keeps the one transaction.
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+
+
+# Errors
+
+
+class _Translated:
+    """Turns SQLite's errors into ours."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, sqlite3.Error) and (error := _error(problem)):
+            raise error from problem
+
+
+def _error(problem: sqlite3.Error) -> errors.TetherError | None:
+    """What happened, in our words; None for a mistake in our own SQL."""
+    if str(problem).startswith("no such table"):
+        return errors.StoreCorrupt("The store's file is not whole. It was left as it is.")
+    # The low byte is the primary code, the rest says more of the same.
+    code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
+    make = _ERRORS.get(code)
+    return make() if make else None
+
+
+def _no_room() -> errors.TetherError:
+    return errors.DiskFull("There is no room left for the store. Nothing was changed.")
+
+
+def _bad_disk() -> errors.TetherError:
+    return errors.StoreError(
+        "The disk under the store reported an error. Nothing was changed.",
+        hint="Check the disk and its free space, then repeat the command.",
+    )
+
+
+_ERRORS: dict[int, Callable[[], errors.TetherError]] = {
+    sqlite3.SQLITE_BUSY: errors.StoreBusy,
+    sqlite3.SQLITE_LOCKED: errors.StoreBusy,
+    sqlite3.SQLITE_READONLY: errors.StoreReadOnly,
+    sqlite3.SQLITE_PERM: errors.StoreReadOnly,
+    # The journal cannot be made: the directory may not be written.
+    sqlite3.SQLITE_CANTOPEN: errors.StoreReadOnly,
+    sqlite3.SQLITE_CORRUPT: errors.StoreCorrupt,
+    sqlite3.SQLITE_NOTADB: errors.StoreCorrupt,
+    sqlite3.SQLITE_FULL: _no_room,
+    sqlite3.SQLITE_IOERR: _bad_disk,
+}

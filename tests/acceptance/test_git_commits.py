@@ -1,0 +1,201 @@
+"""Many processes commit to one branch of one worktree: nothing is lost and the index follows.
+
+The controls do the same with `git add` and `git commit`, and with a swap that does not compare:
+the same check must catch both.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.figures import Figures
+from tests.scale import count
+from tether import errors, git
+
+MAIN = "refs/heads/main"
+ANNA = git.Identity("Anna", "anna@example.org")
+PROCESSES = 8
+EACH = 50
+
+
+class Told(NamedTuple):
+    """What one commit reported: its file, how it went, and how many swaps it took."""
+
+    path: str
+    outcome: str
+    swaps: int
+
+
+class Counting(git.Git):
+    """Counts how often the branch was swapped or found moved."""
+
+    swaps = 0
+
+    def _swap(
+        self, ref: str, new: git.Oid, old: git.Oid | None, person: Mapping[str, str]
+    ) -> errors.GitError | None:
+        self.swaps += 1
+        return super()._swap(ref, new, old, person)
+
+
+class Careless(Counting):
+    """Puts the branch where it wants it, whatever happened meanwhile."""
+
+    def _swap(
+        self, ref: str, new: git.Oid, old: git.Oid | None, person: Mapping[str, str]
+    ) -> errors.GitError | None:
+        return super()._swap(ref, new, self.tip(ref), person)
+
+
+def with_compare_and_swap(top: Path, path: str) -> Told:
+    return _through(Counting(top), path)
+
+
+def without_comparing(top: Path, path: str) -> Told:
+    return _through(Careless(top), path)
+
+
+def _through(repo: Counting, path: str) -> Told:
+    try:
+        done = repo.commit_paths(MAIN, {path: path.encode()}, path, ANNA)
+    except errors.RefMoved:
+        return Told(path, "given up", repo.swaps)
+    return Told(path, done.index_state, repo.swaps)
+
+
+def with_add_and_commit(top: Path, path: str) -> Told:
+    (top / path).parent.mkdir(exist_ok=True)
+    (top / path).write_text(path)
+    try:
+        plain(top, "add", path)
+        plain(top, "commit", "--quiet", "--message", path)
+    except subprocess.CalledProcessError:
+        return Told(path, "failed", 1)
+    return Told(path, "current", 1)
+
+
+Commit = Callable[[Path, str], Told]
+
+
+def plain(top: Path, *arguments: str) -> str:
+    """Git as a user would run it."""
+    names = {f"GIT_{role}_NAME": "Anna" for role in ("AUTHOR", "COMMITTER")}
+    emails = {f"GIT_{role}_EMAIL": "anna@example.org" for role in ("AUTHOR", "COMMITTER")}
+    return subprocess.run(
+        ["git", *arguments],
+        cwd=top,
+        env={**os.environ, **names, **emails, "GIT_CONFIG_GLOBAL": "/dev/null"},
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+
+
+def run(top: Path, commit: Commit, processes: int, each: int) -> list[Told]:
+    """Let the processes loose on a repository; what they were told."""
+    fork = multiprocessing.get_context("fork")
+    barrier, results = fork.Barrier(processes), fork.SimpleQueue()
+    workers = [
+        fork.Process(target=_work, args=(top, commit, number, each, barrier, results))
+        for number in range(processes)
+    ]
+    for worker in workers:
+        worker.start()
+    told = [result for _ in workers for result in results.get()]
+    for worker in workers:
+        worker.join()
+    return told
+
+
+def _work(
+    top: Path, commit: Commit, number: int, each: int, barrier: Barrier, results: Any
+) -> None:
+    barrier.wait()
+    results.put([commit(top, f"work/{number}-{n}.yaml") for n in range(each)])
+
+
+def faults(top: Path, told: list[Told]) -> list[str]:
+    """Everything that is wrong with what is in the repository after such a run."""
+    repo = git.Git(top)
+    tip = repo.resolve("main")
+    subjects = [commit.subject for commit in repo.log([tip])]
+    files = {entry.path for entry in repo.tree(tip)}
+    found = [f"{t.path}: {t.outcome}" for t in told if t.outcome != "current"]
+    found += [f"{t.path}: {subjects.count(t.path)} commits" for t in told if t.path not in subjects]
+    found += [f"{t.path}: file lost" for t in told if t.path not in files]
+    found += plain(top, "fsck", "--strict", "--no-dangling").splitlines()
+    found += plain(top, "diff", "--cached", "--name-only").splitlines()
+    found += [f"left behind: {lock.name}" for lock in (top / ".git").rglob("*.lock")]
+    return found
+
+
+@pytest.fixture
+def top(tmp_path: Path) -> Path:
+    """A repository with one commit."""
+    repo = git.init(tmp_path / "repo")
+    repo.commit_paths(MAIN, {"README": b"x"}, "first", ANNA)
+    return repo.directory
+
+
+@pytest.mark.proof(room="git")
+def test_every_commit_of_every_process_is_there(top: Path, figures: Figures) -> None:
+    processes, each = count(PROCESSES, at_least=4), count(EACH, at_least=8)
+    told = run(top, with_compare_and_swap, processes, each)
+    assert faults(top, told) == []
+    assert len(list(git.Git(top).log([git.Git(top).resolve("main")]))) == processes * each + 1
+    retries = sum(t.swaps - 1 for t in told)
+    assert retries <= 5 * len(told)
+    figures.add(
+        "commits to one branch",
+        processes=processes,
+        commits=len(told),
+        lost=0,
+        retries=retries,
+        most_swaps_of_one_commit=max(t.swaps for t in told),
+    )
+
+
+@pytest.mark.proof(room="git")
+@pytest.mark.parametrize("careless", [with_add_and_commit, without_comparing])
+def test_the_check_catches_commits_that_get_lost(
+    top: Path, careless: Commit, figures: Figures
+) -> None:
+    """The control."""
+    told = run(top, careless, count(PROCESSES, at_least=4), count(EACH, at_least=8))
+    found = faults(top, told)
+    assert found
+    words = careless.__name__.replace("_", " ")
+    figures.add(f"control {words}", commits=len(told), faults_found=len(found))
+
+
+@pytest.mark.proof(room="git")
+def test_processes_that_change_one_file_take_turns_and_the_index_ends_at_the_last(
+    top: Path, figures: Figures
+) -> None:
+    each = count(EACH, at_least=8)
+    told = run(top, _bump, 4, each)
+    repo = git.Git(top)
+    done = sum(t.outcome != "given up" for t in told)
+    assert repo.read_file(repo.resolve("main"), "counter") == b"%d" % done
+    assert plain(top, "diff", "--cached", "--name-only") == ""
+    figures.add("changes of one file", tried=len(told), done=done)
+
+
+def _bump(top: Path, path: str) -> Told:
+    """Add one to a number that everybody changes; a lost race leaves it as it is."""
+    repo = Counting(top)
+    base = repo.resolve("main")
+    after = b"%d" % (int(repo.read_file(base, "counter") or b"0") + 1)
+    try:
+        done = repo.commit_paths(MAIN, {"counter": after}, path, ANNA, base=base)
+    except errors.RefMoved:
+        return Told(path, "given up", repo.swaps)
+    return Told(path, done.index_state, repo.swaps)

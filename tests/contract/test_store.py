@@ -1,0 +1,332 @@
+"""What every store promises: one suite, run on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tether import clock, errors, ids, workspace
+from tether.store import events, port, postgres, schema, sql, sqlite, transfer
+
+HAPPENED = events.EventType("test_happened", ("n",), "Something happened in a test.")
+NOW = sql.Queries("store").now
+META = sql.Queries("store").meta
+SET_META = sql.Queries("store").set_meta
+_NEXT_MIGRATION = """\
+-- min_reader: 1
+
+ALTER TABLE events ADD COLUMN extra TEXT;
+"""
+
+OpenStore = Callable[..., port.Store]
+
+
+def say(store: port.Store, *numbers: int) -> None:
+    """Log some events in one transaction."""
+
+    def work(transaction: port.Transaction) -> None:
+        for n in numbers:
+            transaction.event(HAPPENED, actor="tester", data={"n": n})
+
+    store.write("test", work)
+
+
+def heard(store: port.Store) -> list[tuple[int, int]]:
+    return [(event.id, event.data["n"]) for event in events.after(store, 0, 10_000)]
+
+
+def exported(store: port.Store) -> list[bytes]:
+    lines: list[bytes] = []
+    transfer.export(store, None, lines.append)
+    return lines
+
+
+@pytest.fixture(scope="session")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> schema.Series:
+    """The schema of a Tether to come: ours and one more migration."""
+    place = tmp_path_factory.mktemp("schema")
+    for part in ("migrations", "schema"):
+        shutil.copytree(Path(schema.OURS.directory) / part, place / part)
+    number = schema.OURS.version + 1
+    for dialect in ("sqlite", "postgres"):
+        (place / "migrations" / dialect / f"{number:04}_more.sql").write_text(_NEXT_MIGRATION)
+        with (place / "schema" / f"{dialect}.sql").open("a") as whole:
+            whole.write(_NEXT_MIGRATION)
+    return schema.Series(str(place), number)
+
+
+class StoreContract:
+    """The promises. Subclasses say how a store is opened, each time on the same data."""
+
+    @pytest.fixture
+    def opened(self) -> Iterator[OpenStore]:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def another(self) -> Iterator[OpenStore]:
+        """Opens a second store, on other data."""
+        raise NotImplementedError
+
+    def test_a_store_that_was_never_written_reads_as_empty(self, opened: OpenStore) -> None:
+        store = opened()
+        assert not store.exists()
+        assert events.latest(store, 10) == []
+
+    def test_what_one_wrote_the_other_reads(self, opened: OpenStore) -> None:
+        one, other = opened(), opened()
+        say(one, 7)
+        assert heard(other) == [(1, 7)]
+        assert other.exists()
+
+    def test_ids_count_up_from_one_without_gaps(self, opened: OpenStore) -> None:
+        store = opened()
+        say(store, 10, 11)
+        say(store, 12)
+        assert heard(store) == [(1, 10), (2, 11), (3, 12)]
+
+    def test_work_that_fails_leaves_nothing_and_no_gap(self, opened: OpenStore) -> None:
+        store = opened()
+        say(store, 1)
+
+        def work(transaction: port.Transaction) -> None:
+            transaction.event(HAPPENED, actor="tester", data={"n": 2})
+            transaction.rows(SET_META, key="half", value="done")
+            raise errors.NotAllowed
+
+        with pytest.raises(errors.NotAllowed):
+            store.write("test", work)
+        say(store, 3)
+        assert heard(store) == [(1, 1), (2, 3)]
+        assert "half" not in [row["key"] for row in store.rows(META)]
+
+    def test_the_result_of_the_work_is_returned(self, opened: OpenStore) -> None:
+        assert opened().write("test", lambda _: 42) == 42
+
+    def test_an_event_has_exactly_the_fields_of_its_type(self, opened: OpenStore) -> None:
+        def work(transaction: port.Transaction) -> None:
+            transaction.event(HAPPENED, actor="tester", data={"m": 1})
+
+        with pytest.raises(ValueError, match="test_happened"):
+            opened().write("test", work)
+
+    def test_events_are_found_by_task_and_by_session(self, opened: OpenStore) -> None:
+        store = opened()
+
+        def work(transaction: port.Transaction) -> None:
+            for n, task, session in ((1, "T-1", "s1"), (2, "T-2", "s1"), (3, "T-1", "s2")):
+                transaction.event(
+                    HAPPENED, actor="a", session=session, source="work", task=task, data={"n": n}
+                )
+
+        store.write("test", work)
+        by_task = events.after(store, 0, 10, events.Filter(task="T-1"))
+        by_session = events.latest(store, 10, events.Filter(session="s1"))
+        assert [event.data["n"] for event in by_task] == [1, 3]
+        assert [event.data["n"] for event in by_session] == [1, 2]
+
+    def test_the_latest_events_come_oldest_first(self, opened: OpenStore) -> None:
+        store = opened()
+        say(store, *range(5))
+        assert [event.data["n"] for event in events.latest(store, 2)] == [3, 4]
+
+    def test_text_that_looks_like_sql_is_only_text(self, opened: OpenStore) -> None:
+        store = opened()
+        hostile = "'); DROP TABLE events; -- %s :task \u202e\x1b[2J"
+        kind = events.EventType("test_text", ("text",), "Hostile text.")
+
+        def work(transaction: port.Transaction) -> None:
+            transaction.event(kind, actor="a", task=hostile[:40], data={"text": hostile + "\0"})
+
+        store.write("test", work)
+        [event] = events.latest(store, 1)
+        assert (event.task, event.data["text"]) == (hostile[:40], hostile + "\0")
+
+    def test_time_is_rfc_3339_in_utc_with_milliseconds(self, opened: OpenStore) -> None:
+        store = opened()
+        say(store, 1)
+        [event] = events.latest(store, 1)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", event.at)
+        assert clock.text(clock.parse(event.at)) == event.at
+
+    def test_an_offset_in_milliseconds_moves_the_time(self, opened: OpenStore) -> None:
+        query = sql.Query("later", "", "SELECT tether_now(0) AS now, tether_now(90000) AS later")
+        [row] = opened().rows(query)
+        moved_ms = clock.parse(row["later"]) - clock.parse(row["now"])
+        assert 90_000 <= moved_ms < 91_000
+
+    def test_a_store_describes_itself(self, opened: OpenStore) -> None:
+        store = opened()
+        say(store, 1)
+        facts = store.describe()
+        assert facts["exists"]
+        assert facts["is_writable"]
+        assert facts["schema_version"] == schema.OURS.version
+
+    def test_a_snapshot_shows_one_moment_while_others_write(self, opened: OpenStore) -> None:
+        store, writer = opened(), opened()
+        say(store, 1)
+        count = sql.Query("count", "", "SELECT count(*) AS n FROM events")
+
+        def work(snapshot: port.Snapshot) -> list[int]:
+            before = [row["n"] for row in snapshot.stream(count)]
+            say(writer, 2)
+            return before + [row["n"] for row in snapshot.stream(count)]
+
+        assert store.snapshot(work) == [1, 1]
+        assert len(heard(store)) == 2
+
+    # Schema
+
+    def test_a_store_of_an_older_schema_is_brought_forward(
+        self, opened: OpenStore, newer: schema.Series
+    ) -> None:
+        say(opened(), 1)
+        store = opened(series=newer)
+        assert heard(store) == [(1, 1)]
+        say(store, 2)
+        assert store.describe()["schema_version"] == newer.version
+        assert heard(store) == [(1, 1), (2, 2)]
+        assert store.rows(sql.Query("extra", "", "SELECT extra FROM events WHERE id = 1")) == [
+            {"extra": None}
+        ]
+
+    def test_older_code_goes_on_with_a_newer_store_that_allows_it(
+        self, opened: OpenStore, newer: schema.Series
+    ) -> None:
+        say(opened(series=newer), 1)
+        older = opened()
+        say(older, 2)
+        assert heard(older) == [(1, 1), (2, 2)]
+        assert older.describe()["schema_version"] == newer.version
+
+    def test_older_code_refuses_a_store_that_needs_newer(
+        self, opened: OpenStore, newer: schema.Series
+    ) -> None:
+        store = opened(series=newer)
+        say(store, 1)
+        needed = str(newer.version)
+        store.write("test", lambda t: t.rows(SET_META, key="min_reader", value=needed))
+        older = opened()
+        with pytest.raises(errors.StoreTooNew):
+            say(older, 2)
+        with pytest.raises(errors.StoreTooNew):
+            events.latest(older, 1)
+        assert heard(store) == [(1, 1)]
+
+    # Export and import
+
+    def test_an_import_gives_the_same_export(self, opened: OpenStore, another: OpenStore) -> None:
+        say(opened(), 1, 2, 3)
+        lines = exported(opened())
+        copy = another()
+        assert transfer.import_(copy, lambda: lines) == len(lines) - 2
+        assert exported(copy) == lines
+        say(copy, 4)
+        assert heard(copy)[-1] == (4, 4)
+
+    def test_a_store_with_content_is_not_imported_into(
+        self, opened: OpenStore, another: OpenStore
+    ) -> None:
+        say(opened(), 1)
+        target = another()
+        say(target, 9)
+        with pytest.raises(errors.StoreNotEmpty):
+            transfer.import_(target, lambda: exported(opened()))
+        assert heard(target) == [(1, 9)]
+
+    @pytest.mark.parametrize("keep", [0, 1, 2, -1])
+    def test_an_export_that_was_cut_off_changes_nothing(
+        self, opened: OpenStore, another: OpenStore, keep: int
+    ) -> None:
+        say(opened(), 1, 2)
+        lines = exported(opened())[:keep]
+        target = another()
+        with pytest.raises(errors.ExportInvalid):
+            transfer.import_(target, lambda: lines)
+        assert heard(target) == []
+
+    @pytest.mark.parametrize(
+        "damage",
+        [
+            b'{"table":"events","row":{"id":1,"surprise":2}}\n',
+            b'{"table":"meta","row":{"key":"schema_version","value":"9"}}\n',
+            b'{"table":"events; DROP TABLE events","row":{}}\n',
+            b'{"table":"events","row":{"id":[1]}}\n',
+            b"[1, 2]\n",
+            b"\xff\xfe\n",
+            b"[" * 100_000 + b"\n",
+        ],
+    )
+    def test_a_damaged_export_changes_nothing(
+        self, opened: OpenStore, another: OpenStore, damage: bytes
+    ) -> None:
+        say(opened(), 1, 2)
+        lines = exported(opened())
+        lines.insert(2, damage)
+        target = another()
+        with pytest.raises(errors.ExportInvalid):
+            transfer.import_(target, lambda: lines)
+        assert heard(target) == []
+
+    def test_a_changed_row_is_noticed(self, opened: OpenStore, another: OpenStore) -> None:
+        say(opened(), 1, 2)
+        lines = [line.replace(b"tester", b"forger") for line in exported(opened())]
+        with pytest.raises(errors.ExportInvalid):
+            transfer.import_(another(), lambda: lines)
+
+
+class TestSqlite(StoreContract):
+    @staticmethod
+    def _place(path: Path) -> workspace.Workspace:
+        path.mkdir(exist_ok=True)
+        return workspace.Workspace(None, str(path), str(path), str(path / "tether"))
+
+    @pytest.fixture
+    def opened(self, tmp_path: Path) -> Iterator[OpenStore]:
+        yield from _closing(self._opener(tmp_path / "one"))
+
+    @pytest.fixture
+    def another(self, tmp_path: Path) -> Iterator[OpenStore]:
+        yield from _closing(self._opener(tmp_path / "two"))
+
+    def _opener(self, path: Path) -> OpenStore:
+        def open_(**options: schema.Series) -> port.Store:
+            series = options.get("series", schema.OURS)
+            return sqlite.SqliteStore(self._place(path), wait_seconds=5, series=series)
+
+        return open_
+
+
+class TestPostgres(StoreContract):
+    @pytest.fixture
+    def opened(self, postgres_url: str) -> Iterator[OpenStore]:
+        yield from _closing(self._opener(postgres_url))
+
+    @pytest.fixture
+    def another(self, postgres_url: str) -> Iterator[OpenStore]:
+        yield from _closing(self._opener(postgres_url))
+
+    def _opener(self, url: str) -> OpenStore:
+        workspace_id = ids.WorkspaceId.generate()
+
+        def open_(**options: schema.Series) -> port.Store:
+            series = options.get("series", schema.OURS)
+            return postgres.PostgresStore(url, workspace_id, wait_seconds=5, series=series)
+
+        return open_
+
+
+def _closing(open_: OpenStore) -> Iterator[OpenStore]:
+    opened: list[port.Store] = []
+
+    def opener(**options: schema.Series) -> port.Store:
+        opened.append(open_(**options))
+        return opened[-1]
+
+    yield opener
+    for store in opened:
+        store.close()
