@@ -14,11 +14,13 @@ from importlib import import_module
 from typing import Any, NamedTuple, ParamSpec
 
 import click
+from click import shell_completion
 
 from tether import __version__, errors
 from tether.cli import answers, context, verbs
 
 P = ParamSpec("P")
+COMPLETE_VARIABLE = "_TETHER_COMPLETE"
 
 
 class Entry(NamedTuple):
@@ -87,6 +89,10 @@ def tether(directory: str | None) -> None:
 
 def run(words: list[str], call: context.Context) -> int:
     """Run a command through click; the exit code."""
+    if instruction := call.environ.get(COMPLETE_VARIABLE):
+        return shell_completion.shell_complete(
+            tether, {}, "tether", COMPLETE_VARIABLE, instruction
+        )
     try:
         with tether.make_context("tether", list(words), obj=call) as root:
             # Plain numbers are exit codes: answers are printed by `answering`.

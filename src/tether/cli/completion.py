@@ -20,5 +20,5 @@ def completion(shell: str) -> answers.Answer:
     kind = shell_completion.get_completion_class(shell)
     if kind is None:
         raise click.UsageError("click does not know this shell.")
-    script = kind(cold.tether, {}, "tether", "_TETHER_COMPLETE").source()
+    script = kind(cold.tether, {}, "tether", cold.COMPLETE_VARIABLE).source()
     return answers.Answer("completion", {"shell": shell, "script": script}, lambda: script)

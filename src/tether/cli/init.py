@@ -67,9 +67,11 @@ def _plan(call: context.Context) -> Plan:
     is_sqlite = not settings.text("store.url")
     found_store = store.open_store(place, settings) if is_sqlite or known else None
     try:
-        if known is None and found_store is not None:
-            known = store.workspace_id_of(found_store)
         makes_store = found_store is None or not found_store.exists()
+        if found_store is not None and not makes_store:
+            # Asked in any case: a store that cannot be read must not pass for one in order.
+            remembered = store.workspace_id_of(found_store)
+            known = known or remembered
     finally:
         if found_store is not None:
             found_store.close()

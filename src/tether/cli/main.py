@@ -6,7 +6,7 @@ import io
 import os
 import sys
 
-from tether import errors
+from tether import __version__, errors
 from tether.cli import answers, context
 
 # Hot commands and the modules that have them; everything else is click's.
@@ -53,6 +53,9 @@ def _dispatch(words: list[str], *, as_json: bool) -> int:
     directory = None
     if len(words) > 1 and words[0] == "-C":
         directory, words = words[1], words[2:]
+    if words == ["--version"]:
+        sys.stdout.write(f"tether {__version__}\n")
+        return 0
     call = context.Context(directory=directory)
     try:
         module = _HOT.get(words[0]) if words and "_TETHER_COMPLETE" not in os.environ else None

@@ -23,6 +23,7 @@ LOCK_NAME = "tether.lock"
 # "TETH": tells our file from any other SQLite database.
 APPLICATION_ID = 0x54455448
 _MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
 _SQL = sql.Queries("store")
 
 
@@ -179,10 +180,12 @@ class SqliteStore:
 
     def _open_file(self) -> tuple[sqlite3.Connection, int]:
         inode = os.stat(self.path).st_ino
-        _check_magic(self.path)
+        is_short = _check_header(self.path)
         escaped = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         connection = self._connect(f"file:{escaped}?mode=rw")
         _check_ours(connection)
+        if is_short:
+            _check_whole(connection, self.path)
         return connection, inode
 
     def _connect(self, target: str) -> sqlite3.Connection:
@@ -296,14 +299,43 @@ def _has_content(path: str) -> bool:
         return False
 
 
-def _check_magic(path: str) -> None:
+def _check_header(path: str) -> bool:
+    """Refuse what is no database; is the file shorter than its header says?"""
     try:
-        with open(path, "rb") as file:
-            start = file.read(len(_MAGIC))
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except PermissionError as problem:
         raise errors.StoreError("The store's file may not be read from here.") from problem
-    if start and start != _MAGIC:
+    except OSError as problem:
+        raise errors.LinkRefused("The store's file is a link. It was not followed.") from problem
+    try:
+        start = os.read(fd, _HEADER_BYTES)
+        size = os.fstat(fd).st_size
+    finally:
+        os.close(fd)
+    if start[: len(_MAGIC)] != _MAGIC[: len(start)]:
         raise errors.StoreCorrupt
+    return size < _page_count(start) * _page_bytes(start)
+
+
+def _page_bytes(header: bytes) -> int:
+    size = int.from_bytes(header[16:18], "big")
+    return 65536 if size == 1 else size
+
+
+def _page_count(header: bytes) -> int:
+    return int.from_bytes(header[28:32], "big")
+
+
+def _check_whole(connection: sqlite3.Connection, path: str) -> None:
+    """Refuse a file that was cut off: SQLite itself would answer from the pages that are left."""
+    # Inside a read transaction, because a commit in progress also looks short from outside.
+    connection.execute("BEGIN")
+    try:
+        pages, page_bytes = _pragma(connection, "page_count"), _pragma(connection, "page_size")
+        if os.path.getsize(path) < pages * page_bytes:
+            raise errors.StoreCorrupt("The store's file was cut off. It was left as it is.")
+    finally:
+        connection.execute("COMMIT")
 
 
 def _check_ours(connection: sqlite3.Connection) -> None:

@@ -1,0 +1,75 @@
+"""Hot commands stay light: which modules they may import is pinned here."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Tether
+
+# Each costs more than a hot command's whole work, or drags something in that does.
+HEAVY = {
+    "argparse", "asyncio", "click", "ctypes", "dataclasses", "difflib", "hashlib", "importlib.metadata",
+    "inspect", "logging", "mcp", "msgspec", "pathlib", "psycopg", "pydantic", "random", "rich",
+    "shutil", "subprocess", "tempfile", "threading", "tomllib", "unicodedata", "urllib", "uuid",
+}  # fmt: skip
+
+OWN = {
+    "tether", "tether.cli", "tether.cli.answers", "tether.cli.context", "tether.cli.events",
+    "tether.cli.main", "tether.cli.verbs", "tether.clock", "tether.config", "tether.errors",
+    "tether.files", "tether.host", "tether.ids", "tether.store", "tether.store.events",
+    "tether.store.port", "tether.store.schema", "tether.store.sql", "tether.store.sqlite",
+    "tether.text", "tether.workspace",
+}  # fmt: skip
+
+SCRIPT = """
+import sys
+from tether.cli.main import main
+code = main(sys.argv[1:])
+print(code, *sorted(sys.modules))
+"""
+
+
+@pytest.fixture
+def settled(repo: Path, tether: Tether) -> Path:
+    """A repository whose settings are cached: not so while its tether.toml has just changed."""
+    tether("init", "--yes", cwd=repo)
+    cache = repo / ".git" / "tether" / "cache" / "settings.main.json"
+    for _ in range(1000):
+        if cache.exists():
+            return repo
+        tether("events", cwd=repo)
+    raise AssertionError("the settings were never cached")
+
+
+def modules(repo: Path, environ: dict[str, str], *words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, *words],
+        cwd=repo,
+        env=environ,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    code, *names = done.stdout.splitlines()[-1].split()
+    assert code == "0"
+    return set(names)
+
+
+def test_events_imports_nothing_heavy(settled: Path, environ: dict[str, str]) -> None:
+    imported = modules(settled, environ, "events", "--json")
+    assert imported & HEAVY == set()
+    assert {name for name in imported if name.partition(".")[0] == "tether"} == OWN
+
+
+def test_the_check_would_notice_a_heavy_module(settled: Path, environ: dict[str, str]) -> None:
+    """The control: a command that is not hot imports what hot ones must not."""
+    assert modules(settled, environ, "doctor", "--json") & HEAVY
+
+
+def test_help_and_typos_of_hot_commands_go_to_click(settled: Path, tether: Tether) -> None:
+    assert "Usage: tether events" in tether("events", "--help", cwd=settled).out
+    assert "--limit" in tether("events", "--lmit", "3", cwd=settled).err
