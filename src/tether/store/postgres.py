@@ -17,7 +17,7 @@ import psycopg
 from psycopg import conninfo, rows
 from psycopg import sql as composing
 
-from tether import errors, ids, text
+from tether import errors, ids, redaction, text
 from tether.store import port, schema, sql
 
 T = TypeVar("T")
@@ -257,7 +257,7 @@ class PostgresStore:
         if isinstance(problem, _VICTIM):
             return errors.StoreBusy()
         if isinstance(problem, psycopg.OperationalError):
-            reason = text.one_line(text.redact(str(problem).rpartition("FATAL:")[2]), 120)
+            reason = text.one_line(redaction.redact(str(problem).rpartition("FATAL:")[2]), 120)
             return errors.StoreUnreachable(
                 f"The database at {shown_url(self._url)} does not answer as it should: {reason}."
                 " Nothing was changed."
