@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tether import errors, files
+from tether import errors
+from tether.files import system
 
 CALLS = (
     *("open", "mkdir", "write", "pwrite", "ftruncate", "fsync"),
@@ -54,8 +55,8 @@ class Boundary:
         for name in CALLS:
             setattr(os, name, self._disturbed(name, getattr(os, name)))
         # The one system call that `os` does not have.
-        wrapped = self._disturbed("renameat2", files.rename_exclusive)
-        setattr(files, "rename_exclusive", wrapped)  # noqa: B010 - it is a stand-in on purpose
+        wrapped = self._disturbed("renameat2", system.rename_exclusive)
+        setattr(system, "rename_exclusive", wrapped)  # noqa: B010 - it is a stand-in on purpose
 
     def _disturbed(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **keywords: Any) -> Any:

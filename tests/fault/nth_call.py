@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from tests.fault import boundary
 from tether import errors, files
+from tether.files import system
 
 OLD, NEW = b"the old content\n" * 3, b"the new content, which is longer\n" * 5
 State = object
@@ -95,7 +96,7 @@ def rename_by_link(root: files.Root) -> None:
     def no_such_call(*_: object) -> None:
         raise OSError(errno.ENOSYS, "not here")
 
-    setattr(files, "rename_exclusive", no_such_call)  # noqa: B010 - a kernel without the call
+    setattr(system, "rename_exclusive", no_such_call)  # noqa: B010 - a kernel without the call
     root.rename_noreplace("a/task", "b/task")
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from tests.fault import nth_call
 from tether import files
+from tether.files import system
 
 Names = dict[str, int]
 
@@ -52,7 +53,7 @@ class Recorder:
         for call in ("write", "pwrite", "ftruncate"):
             self._wrap(os, call, self._note_content)
         self._wrap(os, "fsync", self._note_sync)
-        self._wrap(files, "rename_exclusive", self._note_names)
+        self._wrap(system, "rename_exclusive", self._note_names)
 
     def _wrap(self, module: object, name: str, note: Callable[..., None]) -> None:
         real = getattr(module, name)
