@@ -1,15 +1,17 @@
 """Many processes commit to one branch of one worktree: nothing is lost and the index follows.
 
-The controls do the same with `git add` and `git commit`, and with a swap that does not compare:
-the same check must catch both.
+Once as they are, taking turns, and once all at the same time, when only comparing and swapping
+keeps them apart. The controls do the same with `git add` and `git commit`, and with a swap that
+does not compare: the same check must catch both.
 """
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,17 +48,30 @@ class Counting(git.Git):
         return super()._swap(ref, new, old, person)
 
 
-class Careless(Counting):
+class Impatient(Counting):
+    """Does not wait for its turn, as git's own commands do not."""
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        yield
+
+
+class Careless(Impatient):
     """Puts the branch where it wants it, whatever happened meanwhile."""
 
     def _swap(
         self, ref: str, new: git.Oid, old: git.Oid | None, person: Mapping[str, str]
     ) -> errors.GitError | None:
+        del old
         return super()._swap(ref, new, self.tip(ref), person)
 
 
-def with_compare_and_swap(top: Path, path: str) -> Told:
+def in_turns(top: Path, path: str) -> Told:
     return _through(Counting(top), path)
+
+
+def all_at_once(top: Path, path: str) -> Told:
+    return _through(Impatient(top), path)
 
 
 def without_comparing(top: Path, path: str) -> Told:
@@ -65,7 +80,7 @@ def without_comparing(top: Path, path: str) -> Told:
 
 def _through(repo: Counting, path: str) -> Told:
     try:
-        done = repo.commit_paths(MAIN, {path: path.encode()}, path, ANNA)
+        done = repo.commit_paths(MAIN, {path: path.encode()}, path, ANNA, attempts=200)
     except errors.RefMoved:
         return Told(path, "given up", repo.swaps)
     return Told(path, done.index_state, repo.swaps)
@@ -146,15 +161,18 @@ def top(tmp_path: Path) -> Path:
 
 
 @pytest.mark.proof(room="git")
-def test_every_commit_of_every_process_is_there(top: Path, figures: Figures) -> None:
+@pytest.mark.parametrize("commit", [in_turns, all_at_once])
+def test_every_commit_of_every_process_is_there(
+    top: Path, commit: Commit, figures: Figures
+) -> None:
     processes, each = count(PROCESSES, at_least=4), count(EACH, at_least=8)
-    told = run(top, with_compare_and_swap, processes, each)
+    told = run(top, commit, processes, each)
     assert faults(top, told) == []
     assert len(list(git.Git(top).log([git.Git(top).resolve("main")]))) == processes * each + 1
     retries = sum(t.swaps - 1 for t in told)
     assert retries <= 5 * len(told)
     figures.add(
-        "commits to one branch",
+        f"commits to one branch, {commit.__name__.replace('_', ' ')}",
         processes=processes,
         commits=len(told),
         lost=0,
