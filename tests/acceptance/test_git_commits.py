@@ -8,19 +8,19 @@ does not compare: the same check must catch both.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
+from tests import crowd
 from tests.figures import Figures
 from tests.scale import count
 from tether import errors, git
+from tether.git import commits
 
 MAIN = "refs/heads/main"
 ANNA = git.Identity("Anna", "anna@example.org")
@@ -36,7 +36,7 @@ class Told(NamedTuple):
     swaps: int
 
 
-class Counting(git.Git):
+class Counting(commits.Committer):
     """Counts how often the branch was swapped or found moved."""
 
     swaps = 0
@@ -63,19 +63,19 @@ class Careless(Impatient):
         self, ref: str, new: git.Oid, old: git.Oid | None, person: Mapping[str, str]
     ) -> errors.GitError | None:
         del old
-        return super()._swap(ref, new, self.tip(ref), person)
+        return super()._swap(ref, new, self._git.tip(ref), person)
 
 
 def in_turns(top: Path, path: str) -> Told:
-    return _through(Counting(top), path)
+    return _through(Counting(git.Git(top)), path)
 
 
 def all_at_once(top: Path, path: str) -> Told:
-    return _through(Impatient(top), path)
+    return _through(Impatient(git.Git(top)), path)
 
 
 def without_comparing(top: Path, path: str) -> Told:
-    return _through(Careless(top), path)
+    return _through(Careless(git.Git(top)), path)
 
 
 def _through(repo: Counting, path: str) -> Told:
@@ -116,25 +116,11 @@ def plain(top: Path, *arguments: str) -> str:
 
 def run(top: Path, commit: Commit, processes: int, each: int) -> list[Told]:
     """Let the processes loose on a repository; what they were told."""
-    fork = multiprocessing.get_context("fork")
-    barrier, results = fork.Barrier(processes), fork.SimpleQueue()
-    workers = [
-        fork.Process(target=_work, args=(top, commit, number, each, barrier, results))
-        for number in range(processes)
-    ]
-    for worker in workers:
-        worker.start()
-    told = [result for _ in workers for result in results.get()]
-    for worker in workers:
-        worker.join()
-    return told
 
+    def work(number: int) -> list[Told]:
+        return [commit(top, f"work/{number}-{n}.yaml") for n in range(each)]
 
-def _work(
-    top: Path, commit: Commit, number: int, each: int, barrier: Barrier, results: Any
-) -> None:
-    barrier.wait()
-    results.put([commit(top, f"work/{number}-{n}.yaml") for n in range(each)])
+    return [told for answers in crowd.run(processes, work) for told in answers]
 
 
 def faults(top: Path, told: list[Told]) -> list[str]:
@@ -209,11 +195,12 @@ def test_processes_that_change_one_file_take_turns_and_the_index_ends_at_the_las
 
 def _bump(top: Path, path: str) -> Told:
     """Add one to a number that everybody changes; a lost race leaves it as it is."""
-    repo = Counting(top)
+    repo = git.Git(top)
+    committer = Counting(repo)
     base = repo.resolve("main")
     after = b"%d" % (int(repo.read_file(base, "counter") or b"0") + 1)
     try:
-        done = repo.commit_paths(MAIN, {"counter": after}, path, ANNA, base=base)
+        done = committer.commit_paths(MAIN, {"counter": after}, path, ANNA, base=base)
     except errors.RefMoved:
-        return Told(path, "given up", repo.swaps)
-    return Told(path, done.index_state, repo.swaps)
+        return Told(path, "given up", committer.swaps)
+    return Told(path, done.index_state, committer.swaps)

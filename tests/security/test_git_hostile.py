@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tether import errors, git
+from tether.git import process
 
 MAIN = "refs/heads/main"
 ANNA = git.Identity("Anna", "anna@example.org")
@@ -320,6 +321,6 @@ def test_a_repository_that_never_answers_is_given_up(
     os.mkfifo(tmp_path / "pipe")
     with (repo.directory / ".git/config").open("a") as file:
         file.write(f"[include]\n\tpath = {tmp_path / 'pipe'}\n")
-    monkeypatch.setattr(git, "TIMEOUT_SECONDS", 0.3)
+    monkeypatch.setattr(process, "TIMEOUT_SECONDS", 0.3)
     with pytest.raises(errors.GitError):
         repo.head()

@@ -15,6 +15,7 @@ import pytest
 
 from tests.parts import need
 from tether import errors, git
+from tether.git import commits
 
 MAIN = "refs/heads/main"
 ANNA = git.Identity("Anna", "anna@example.org")
@@ -720,7 +721,7 @@ def test_a_ref_that_stays_locked_is_not_a_lost_race(repo: git.Git) -> None:
     assert repo.tip(MAIN) == first
 
 
-class Rival(git.Git):
+class Rival(commits.Committer):
     """A repository in which somebody else commits just before each of our swaps."""
 
     rival_edits: tuple[dict[str, bytes | None], ...] = ()
@@ -735,13 +736,13 @@ class Rival(git.Git):
         if self.rival_edits:
             edits, *rest = self.rival_edits
             self.rival_edits = tuple(rest)
-            git.Git(self.directory).commit_paths(ref, edits, "rival", ANNA)
+            self._git.commit_paths(ref, edits, "rival", ANNA)
         return super()._swap(ref, new, old, person)
 
 
 def test_a_lost_race_is_run_again_on_top_of_the_winner(repo: git.Git) -> None:
     commit(repo, {"a": b"1"})
-    mine = Rival(repo.directory)
+    mine = Rival(repo)
     mine.rival_edits = ({"b": b"rival"}, {"c": b"rival"})
     done = mine.commit_paths(MAIN, {"a": b"2"}, "mine", ANNA)
     files = {entry.path: repo.read_file(done.oid, entry.path) for entry in repo.tree(done.oid)}
@@ -750,7 +751,7 @@ def test_a_lost_race_is_run_again_on_top_of_the_winner(repo: git.Git) -> None:
 
 
 def test_a_lost_race_for_the_first_commit_is_run_again(repo: git.Git) -> None:
-    mine = Rival(repo.directory)
+    mine = Rival(repo)
     mine.rival_edits = ({"b": b"rival"},)
     done = mine.commit_paths(MAIN, {"a": b"2"}, "mine", ANNA)
     assert [entry.path for entry in repo.tree(done.oid)] == ["a", "b"]
@@ -761,7 +762,7 @@ def test_somebody_elses_change_of_the_same_path_is_not_overwritten(
     repo: git.Git, theirs: bytes | None
 ) -> None:
     commit(repo, {"a": b"1"})
-    mine = Rival(repo.directory)
+    mine = Rival(repo)
     mine.rival_edits = ({"a": theirs},)
     with pytest.raises(errors.RefMoved):
         mine.commit_paths(MAIN, {"a": b"2"}, "mine", ANNA)
@@ -780,7 +781,7 @@ def test_edits_of_an_outdated_file_are_refused_and_of_others_are_not(repo: git.G
 
 def test_a_branch_that_never_holds_still_is_given_up(repo: git.Git) -> None:
     commit(repo, {"a": b"1"})
-    mine = Rival(repo.directory)
+    mine = Rival(repo)
     mine.rival_edits = tuple({"b": b"%d" % n} for n in range(3))
     with pytest.raises(errors.RefMoved):
         mine.commit_paths(MAIN, {"a": b"2"}, "mine", ANNA, attempts=3)
