@@ -63,11 +63,13 @@ _STAMP = re.compile(
     r"(?P<year>[0-9]{4})[-/](?P<month>[0-9]{1,2})[-/](?P<day>[0-9]{1,2})"
     r"(?:[Tt ] {0,3}(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{2})(?::(?P<second>[0-9]{2})"
     r"(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
-    r" {0,3}(?P<zone>[Zz]|UTC|GMT|[+-][0-9]{2}:?[0-9]{2}|[+-][0-9]{2})?)?"
+    r" {0,3}(?P<zone>[Zz]|UTC|GMT|[+-][0-9]{2}:?[0-5][0-9]|[+-][0-9]{2})?)?"
 )
 _COMPACT = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})[Tt-]?([0-9]{2})([0-9]{2})([0-9]{2})([Zz])?")
 _EPOCH_NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,9})?")
 _MAX_STAMP_CHARS = 64
+# More than the microseconds of any year that can be written.
+_MAX_EPOCH = 10**18
 
 
 def parse(value: str | int | float) -> int:
@@ -80,6 +82,9 @@ def parse(value: str | int | float) -> int:
     if isinstance(value, bool):
         raise ValueError("not a time")
     if isinstance(value, (int, float)):
+        # Compared before it becomes a float: JSON knows numbers that no float can hold.
+        if not -_MAX_EPOCH <= value <= _MAX_EPOCH:
+            raise ValueError("not a time")
         return _from_number(float(value))
     stamp = value.strip()
     if len(stamp) > _MAX_STAMP_CHARS:

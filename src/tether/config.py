@@ -19,9 +19,12 @@ from tether import __version__, errors, files, ids, text, workspace
 TRACKED_FILE = "tether.toml"
 LOCAL_FILE = "local.toml"
 _MAX_FILE_BYTES = 64 * 1024
+_MAX_DOTS_IN_LINE = 200
+# A tracked file must not be able to flood a terminal.
+_MAX_WARNINGS = 20
 # A file changed this recently may change again without a new stat, so it is not cached yet.
 _RACY_NS = 1_000_000_000
-# Last parts of names that connect or execute, whether or not a setting of that name exists yet.
+# Parts of names that connect or execute, whether or not a setting of that name exists yet.
 _NEVER_TRACKED = frozenset(["auditor", "command", "notify", "url", "usage", "worker"])
 
 
@@ -135,8 +138,13 @@ def _read_cache(place: workspace.Workspace, name: str, stamps: list[Any]) -> Set
         with open(os.path.join(place.store_dir, name), "rb") as file:
             cached = json.loads(file.read(_MAX_FILE_BYTES * 4))
         if cached["version"] == __version__ and cached["stamps"] == stamps:
-            return Settings(cached["values"], cached["origins"], tuple(cached["warnings"]))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            origins, warnings = cached["origins"], cached["warnings"]
+            return Settings(
+                {s.name: _checked(s, cached["values"][s.name], "") for s in SETTINGS},
+                {s.name: str(origins[s.name]) for s in SETTINGS},
+                tuple(str(warning) for warning in warnings),
+            )
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, errors.ConfigError):
         return None
     return None
 
@@ -152,8 +160,8 @@ def _write_cache(
         root = files.Root(place.store_dir)
         root.make_directories("cache")
         root.write_atomic(name, json.dumps(record).encode())
-    except errors.FileError:
-        return  # a read-only store directory: the files are parsed again next time
+    except (errors.FileError, errors.NotFound):
+        return  # a read-only store directory, or one that vanished: parsed again next time
 
 
 def _read_files(sources: list[_Source]) -> Settings:
@@ -162,10 +170,10 @@ def _read_files(sources: list[_Source]) -> Settings:
     warnings: list[str] = []
     for source in sources:
         for name, value in _flatten(_parse(source), source.label).items():
-            last = name.rpartition(".")[2]
             setting = _BY_NAME.get(name)
             if source.is_tracked and (
-                last in _NEVER_TRACKED or (setting and not setting.is_tracked)
+                not _NEVER_TRACKED.isdisjoint(name.split("."))
+                or (setting and not setting.is_tracked)
             ):
                 raise errors.ConfigForbidden(
                     f"{source.label} is tracked by Git, so it may not set {_shown(name)}."
@@ -176,16 +184,24 @@ def _read_files(sources: list[_Source]) -> Settings:
                 continue
             values[name] = _checked(setting, value, source.label)
             origins[name] = source.label
+    if len(warnings) > _MAX_WARNINGS:
+        left_off = len(warnings) - _MAX_WARNINGS
+        warnings[_MAX_WARNINGS:] = [f"there are {left_off} more names that are no settings."]
     return Settings(values, origins, tuple(warnings))
 
 
 def _parse(source: _Source) -> dict[str, Any]:
-    if not os.path.lexists(source.path):
+    # A link of the user's own that leads nowhere is no file; one in the repository is refused.
+    if not (os.path.lexists if source.is_tracked else os.path.exists)(source.path):
         return {}
     # A link in the repository could point anywhere; the user's own files may well be links.
     path = source.path if source.is_tracked else os.path.realpath(source.path)
     directory, name = os.path.split(path)
     content = files.Root(directory).read_bytes(name, max_bytes=_MAX_FILE_BYTES)
+    # tomllib takes quadratic time for the parts of a key, and a key stands on one line.
+    for line in content.split(b"\n"):
+        if line.count(b".") > _MAX_DOTS_IN_LINE and not line.lstrip().startswith(b"#"):
+            raise errors.ConfigError(f"{source.label} is nested too deeply.")
     import tomllib
 
     try:
@@ -195,6 +211,8 @@ def _parse(source: _Source) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as problem:
         where = text.one_line(str(problem), 120)
         raise errors.ConfigError(f"{source.label} is not valid TOML: {where}.") from problem
+    except ValueError as problem:  # Python reads no number of more than 4,300 digits
+        raise errors.ConfigError(f"{source.label} has a number that is too long.") from problem
     except RecursionError as problem:
         raise errors.ConfigError(f"{source.label} is nested too deeply.") from problem
 
@@ -203,10 +221,14 @@ def _flatten(table: Mapping[str, Any], label: str, prefix: str = "") -> dict[str
     flat: dict[str, Any] = {}
     for key, value in table.items():
         name = f"{prefix}{key}"
-        if isinstance(value, dict):
+        inner = value
+        if isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
+            # No setting is a list of tables, but the names in them are looked at all the same.
+            inner = {str(n): item for n, item in enumerate(value)}
+        if isinstance(inner, dict):
             if name.count(".") > 8:
                 raise errors.ConfigError(f"{label} is nested too deeply.")
-            flat.update(_flatten(value, label, f"{name}."))
+            flat.update(_flatten(inner, label, f"{name}."))
         else:
             flat[name] = value
     return flat

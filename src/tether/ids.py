@@ -74,8 +74,8 @@ class SessionId(_Id):
     noun = "session id"
     pattern = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
     hint = (
-        "A session id has 1 to 128 letters, digits, '.', '_' and '-', and starts with a letter or"
-        " digit."
+        "A session id has 1 to 128 letters, digits, '.', '_' and '-', starts with a letter or digit"
+        " and does not end with '.'."
     )
 
 

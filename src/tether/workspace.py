@@ -17,6 +17,7 @@ _MAX_POINTER_BYTES = 8192
 _UNSAFE_FILESYSTEMS = frozenset(
     ["9p", "afs", "ceph", "cifs", "glusterfs", "lustre", "nfs", "nfs4", "smb2", "smb3", "smbfs"]
 )
+_MAX_CONFIG_BYTES = 64 * 1024
 STORE_NAME = "tether"
 
 
@@ -50,7 +51,10 @@ class Workspace(NamedTuple):
 
 def find(start: str, *, store_dir: str | None = None) -> Workspace:
     """The workspace that `start` is in; `store_dir` replaces the place in the common dir."""
-    here = os.path.realpath(start)
+    try:
+        here = os.path.realpath(start)
+    except ValueError:  # a NUL, or half a character: no system has such a path
+        here = ""
     if not os.path.isdir(here):
         raise errors.NotARepository("There is no such directory.")
     while True:
@@ -70,7 +74,7 @@ def _at(directory: str) -> tuple[str | None, str, str] | None:
     dot_git = os.path.join(directory, ".git")
     if os.path.isdir(dot_git):
         git_dir = os.path.realpath(dot_git)
-        return (directory, git_dir, _common_dir(git_dir)) if _is_git_dir(git_dir) else None
+        return _with_root(directory, git_dir) if _is_git_dir(git_dir) else None
     if os.path.isfile(dot_git):
         git_dir = _follow(dot_git, directory)
         if not _is_git_dir(git_dir):
@@ -78,10 +82,28 @@ def _at(directory: str) -> tuple[str | None, str, str] | None:
                 "The .git file here points to a Git directory that is not there.",
                 hint="If the repository was moved, run `git worktree repair` in its main checkout.",
             )
-        return directory, git_dir, _common_dir(git_dir)
+        return _with_root(directory, git_dir)
     if _is_git_dir(directory):
         return _from_inside(directory)
     return None
+
+
+def _with_root(directory: str, git_dir: str) -> tuple[str | None, str, str]:
+    # A linked worktree of a bare repository is one; the place of the bare repository is not.
+    common_dir = _common_dir(git_dir)
+    is_bare = git_dir == common_dir and _is_bare(git_dir)
+    return (None if is_bare else directory), git_dir, common_dir
+
+
+def _is_bare(git_dir: str) -> bool:
+    """Does `core.bare` say so? Only the plain form that Git itself writes."""
+    try:
+        with open(os.path.join(git_dir, "config"), "rb") as file:
+            content = file.read(_MAX_CONFIG_BYTES)
+    except OSError:
+        return False
+    section = content.lower().partition(b"[core]")[2].partition(b"\n[")[0]
+    return any(line.split() == [b"bare", b"=", b"true"] for line in section.split(b"\n"))
 
 
 def _from_inside(git_dir: str) -> tuple[str | None, str, str]:
@@ -98,12 +120,28 @@ def _from_inside(git_dir: str) -> tuple[str | None, str, str]:
 
 def _is_git_dir(path: str) -> bool:
     # Git's own test: a HEAD, and objects and refs here or in the common dir.
-    if not os.path.lexists(os.path.join(path, "HEAD")):
+    if not _is_head(os.path.join(path, "HEAD")):
         return False
     common_dir = _common_dir(path)
     return os.path.isdir(os.path.join(common_dir, "objects")) and os.path.isdir(
         os.path.join(common_dir, "refs")
     )
+
+
+def _is_head(path: str) -> bool:
+    if os.path.islink(path):
+        return os.readlink(path).startswith("refs/")
+    if not os.path.isfile(path):  # a pipe would block
+        return False
+    try:
+        with open(path, "rb") as file:
+            content = file.read(256)
+    except OSError:
+        return False
+    if content.startswith(b"ref:"):
+        return content[4:].lstrip().startswith(b"refs/")
+    head = content.split(maxsplit=1)[:1]
+    return bool(head) and len(head[0]) in (40, 64) and not head[0].strip(b"0123456789abcdef")
 
 
 def _common_dir(git_dir: str) -> str:
@@ -115,11 +153,13 @@ def _follow(dot_git: str, directory: str) -> str:
     line = _read_pointer(dot_git)
     if not line.startswith("gitdir:"):
         raise errors.NotARepository("The .git file here is not one that Git wrote.")
-    return os.path.realpath(os.path.join(directory, line.removeprefix("gitdir:").strip()))
+    return os.path.realpath(os.path.join(directory, line.removeprefix("gitdir:").lstrip(" ")))
 
 
 def _read_pointer(path: str) -> str:
     """The path in a one-line file of Git's; empty if there is none."""
+    if not os.path.isfile(path):  # a pipe would block
+        return ""
     try:
         with open(path, "rb") as file:
             content = file.read(_MAX_POINTER_BYTES)
@@ -138,7 +178,7 @@ def _read_pointer(path: str) -> str:
 def filesystem_of(path: str, mountinfo: str) -> str:
     """The type of the file system that holds `path`, by the text of /proc/self/mountinfo."""
     best, kind = "", ""
-    for line in mountinfo.splitlines():
+    for line in mountinfo.split("\n"):
         fields, _, after = line.partition(" - ")
         columns = fields.split(" ")
         if len(columns) < 5 or not after:
@@ -164,10 +204,13 @@ def is_safe_for_sqlite(filesystem: str) -> bool:
 
 def filesystem(path: str) -> str:
     """The type of the file system under `path`, or of its nearest parent that exists."""
+    path = os.path.abspath(path)
     while not os.path.exists(path):
         path = os.path.dirname(path)
     try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        with open(
+            "/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape", newline="\n"
+        ) as file:
             return filesystem_of(os.path.realpath(path), file.read())
     except OSError:
         return ""  # no /proc: macOS, where network disks are rare; doctor says "unknown"

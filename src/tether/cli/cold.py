@@ -90,9 +90,7 @@ def tether(directory: str | None) -> None:
 def run(words: list[str], call: context.Context) -> int:
     """Run a command through click; the exit code."""
     if instruction := call.environ.get(COMPLETE_VARIABLE):
-        return shell_completion.shell_complete(
-            tether, {}, "tether", COMPLETE_VARIABLE, instruction
-        )
+        return shell_completion.shell_complete(tether, {}, "tether", COMPLETE_VARIABLE, instruction)
     try:
         with tether.make_context("tether", list(words), obj=call) as root:
             # Plain numbers are exit codes: answers are printed by `answering`.
@@ -106,7 +104,9 @@ def run(words: list[str], call: context.Context) -> int:
     except click.exceptions.Abort:
         raise errors.ConfirmationNeeded("You did not say yes. Nothing was changed.") from None
     except click.UsageError as mistake:
-        command = mistake.ctx.command_path if mistake.ctx else "tether"
+        # click's parser does not say which command it was parsing for.
+        name = words[0] if words and words[0] in COMMANDS else ""
+        command = mistake.ctx.command_path if mistake.ctx else f"tether {name}".rstrip()
         raise errors.UsageError(
             mistake.format_message(), hint=f"See `{command} --help`."
         ) from mistake

@@ -9,8 +9,8 @@ from tether.store import events
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     chosen = events.Filter(
-        task=ids.TaskId(values["task"]) if values["task"] else None,
-        session=ids.SessionId(values["session"]) if values["session"] else None,
+        task=ids.TaskId(values["task"]) if values["task"] is not None else None,
+        session=ids.SessionId(values["session"]) if values["session"] is not None else None,
     )
     if values["after"] is not None:
         found = events.after(call.store, values["after"], values["limit"], chosen)

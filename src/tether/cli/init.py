@@ -117,7 +117,8 @@ def _ask(found: dict[str, str], plan: Plan) -> None:
 
 
 def _apply(call: context.Context, plan: Plan) -> None:
-    place = call.workspace
+    # Also before any file: a name that is not valid must leave the tree as it was.
+    place, actor = call.workspace, call.actor
     settings = call.settings.replacing("workspace_id", plan.workspace_id, "init")
     opened = store.open_store(place, settings)
     try:
@@ -125,17 +126,17 @@ def _apply(call: context.Context, plan: Plan) -> None:
         opened.ensure_writable()
         if plan.config_file:
             _write_workspace_id(plan.config_file, plan.workspace_id)
-        opened.write("init", lambda transaction: _record(transaction, call, plan))
+        opened.write("init", lambda transaction: _record(transaction, actor, plan))
     finally:
         opened.close()
 
 
-def _record(transaction: port.Transaction, call: context.Context, plan: Plan) -> None:
+def _record(transaction: port.Transaction, actor: str, plan: Plan) -> None:
     store.remember_workspace_id(transaction, plan.workspace_id)
     created = [os.path.basename(step.path) for step in plan.steps]
     transaction.event(
         events.WORKSPACE_INITIALISED,
-        actor=call.actor,
+        actor=actor,
         data={"workspace_id": plan.workspace_id, "created": created},
     )
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from tether import __version__, errors
-from tether.cli import answers, context
+
+if TYPE_CHECKING:
+    from tether.cli import answers, context
 
 # Hot commands and the modules that have them; everything else is click's.
 _HOT = {"events": "tether.cli.events"}
+# How a shell asks click for completions.
+_COMPLETE_VARIABLE = "_TETHER_COMPLETE"
 
 
 def run() -> None:
@@ -27,7 +33,7 @@ def main(words: list[str]) -> int:
         _prepare_output()
         return _dispatch(words, as_json=as_json)
     except errors.TetherError as error:
-        return answers.show_error(error, as_json=as_json)
+        return _show(error, as_json=as_json)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -56,31 +62,32 @@ def _dispatch(words: list[str], *, as_json: bool) -> int:
     if words == ["--version"]:
         sys.stdout.write(f"tether {__version__}\n")
         return 0
-    call = context.Context(directory=directory)
-    try:
-        module = _HOT.get(words[0]) if words and "_TETHER_COMPLETE" not in os.environ else None
-        if module is not None:
-            verb = _load(module).VERB
-            from tether.cli import verbs
+    from tether.cli import answers, context
 
-            values = verbs.parse(verb, words[1:])
-            if values is not None:
-                code = answers.show(verb.run(call, values), as_json=as_json)
-                sys.stdout.flush()
-                return code
-        from tether.cli import cold
+    with contextlib.closing(context.Context(directory=directory)) as call:
+        answer = _hot_answer(words, call)
+        if answer is not None:
+            code = answers.show(answer, as_json=as_json)
+        else:
+            from tether.cli import cold
 
-        code = cold.run(words, call)
+            code = cold.run(words, call)
+        # Here, so that a reader who has gone away is noticed while somebody can still be told.
         sys.stdout.flush()
         return code
-    finally:
-        call.close()
 
 
-def _load(module: str):  # type: ignore[no-untyped-def]
-    # importlib.import_module without importlib: a few milliseconds less.
-    __import__(module)
-    return sys.modules[module]
+def _hot_answer(words: list[str], call: context.Context) -> answers.Answer | None:
+    """The answer of a hot command; None if click should have a look at the call."""
+    module = _HOT.get(words[0]) if words else None
+    if module is None or _COMPLETE_VARIABLE in call.environ:
+        return None
+    from tether.cli import verbs
+
+    # What importlib.import_module does, without importlib: some milliseconds less.
+    verb: verbs.Verb = __import__(module, fromlist=["VERB"]).VERB
+    values = verbs.parse(verb, words[1:])
+    return None if values is None else verb.run(call, values)
 
 
 def _show_bug(problem: Exception, *, as_json: bool) -> int:
@@ -92,4 +99,10 @@ def _show_bug(problem: Exception, *, as_json: bool) -> int:
         f"Tether met an error that it did not expect ({type(problem).__name__}).",
         hint="Run the command again with TETHER_DEBUG=1 and report what it prints.",
     )
+    return _show(error, as_json=as_json)
+
+
+def _show(error: errors.TetherError, *, as_json: bool) -> int:
+    from tether.cli import answers
+
     return answers.show_error(error, as_json=as_json)
