@@ -15,7 +15,7 @@ demo: $(READY)
 	@$(VENV)/bin/tether demo
 
 test: $(READY)
-	$(RUN) -m pytest $(ARGS)
+	$(RUN) -m pytest -n auto $(ARGS)
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -29,11 +29,11 @@ proof: $(READY)
 
 bench: $(READY)
 	$(VENV)/bin/tether bench startup --rounds $(ROUNDS) --json > bench/startup.json
-	$(VENV)/bin/python scripts/bench-table
+	$(RUN) scripts/bench_table.py
 
 # Reference pages that are made from the code.
 docs: $(READY)
-	$(RUN) scripts/reference
+	$(RUN) scripts/reference.py
 
 # Needs the network; run it after changing a dependency.
 lock: $(READY)

@@ -90,7 +90,9 @@ def test_a_terminal_that_knows_only_ascii_is_served(repo: Path, tether: Tether) 
     assert "\\xfc" in ended.err
 
 
-def test_colours_are_only_for_terminals(repo: Path, tether: Tether, environ: dict[str, str]) -> None:
+def test_colours_are_only_for_terminals(
+    repo: Path, tether: Tether, environ: dict[str, str]
+) -> None:
     assert "\x1b[" not in tether("doctor", cwd=repo).out
     assert "\x1b[" in _on_a_terminal(["doctor"], repo, {**environ, "TERM": "xterm-256color"})
     plain = _on_a_terminal(["doctor"], repo, {**environ, "TERM": "xterm", "NO_COLOR": "1"})

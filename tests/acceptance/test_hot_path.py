@@ -12,15 +12,16 @@ from tests.conftest import Tether
 
 # Each costs more than a hot command's whole work, or drags something in that does.
 HEAVY = {
-    "argparse", "asyncio", "click", "ctypes", "dataclasses", "difflib", "hashlib", "importlib.metadata",
-    "inspect", "logging", "mcp", "msgspec", "pathlib", "psycopg", "pydantic", "random", "rich",
+    "argparse", "asyncio", "click", "ctypes", "dataclasses", "difflib", "hashlib",
+    "importlib.metadata", "inspect", "logging", "mcp", "msgspec", "pathlib",
+    "psycopg", "pydantic", "random", "rich",
     "shutil", "subprocess", "tempfile", "threading", "tomllib", "unicodedata", "urllib", "uuid",
 }  # fmt: skip
 
 OWN = {
     "tether", "tether.cli", "tether.cli.answers", "tether.cli.context", "tether.cli.events",
     "tether.cli.main", "tether.cli.verbs", "tether.clock", "tether.config", "tether.errors",
-    "tether.files", "tether.host", "tether.ids", "tether.store", "tether.store.events",
+    "tether.files", "tether.files.locks", "tether.files.root", "tether.files.system", "tether.host", "tether.ids", "tether.store", "tether.store.events",
     "tether.store.port", "tether.store.schema", "tether.store.sql", "tether.store.sqlite",
     "tether.text", "tether.workspace",
 }  # fmt: skip

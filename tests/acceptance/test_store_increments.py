@@ -7,16 +7,15 @@ later, unguarded: the same check must catch it.
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections import Counter
 from collections.abc import Callable
-from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
+from tests import crowd
 from tests.figures import Figures
 from tests.scale import count
 from tether import ids, workspace
@@ -64,46 +63,34 @@ def _log(transaction: port.Transaction, worker: int, number: int) -> None:
     transaction.event(TAKEN, actor=f"worker-{worker}", data=data)
 
 
-def run(open_: OpenStore, increment: Increment, processes: int, each: int) -> dict[str, Any]:
-    """Let the processes loose; what they were told, and how long each write took."""
+class Outcome(NamedTuple):
+    """The numbers that the processes were told, and how long each write took."""
+
+    told: list[int]
+    seconds: list[float]
+
+
+def run(open_: OpenStore, increment: Increment, processes: int, each: int) -> Outcome:
+    """Let the processes loose."""
     first = open_()
     first.write("prepare", lambda transaction: transaction.rows(ADD_COUNTER))
     first.close()
-    fork = multiprocessing.get_context("fork")
-    barrier, results = fork.Barrier(processes), fork.SimpleQueue()
-    workers = [
-        fork.Process(target=_work, args=(open_, increment, number, each, barrier, results))
-        for number in range(processes)
-    ]
-    for worker in workers:
-        worker.start()
-    told, seconds = [], []
-    for _ in workers:
-        numbers, times = results.get()
-        told += numbers
-        seconds += times
-    for worker in workers:
-        worker.join()
-    return {"told": told, "seconds": sorted(seconds)}
 
+    def work(worker: int) -> tuple[list[int], list[float]]:
+        store = open_()
+        numbers, times = [], []
+        for _ in range(each):
+            start = time.perf_counter()
+            numbers.append(increment(store, worker))
+            times.append(time.perf_counter() - start)
+        store.close()
+        return numbers, times
 
-def _work(
-    open_: OpenStore,
-    increment: Increment,
-    worker: int,
-    each: int,
-    barrier: Barrier,
-    results: multiprocessing.SimpleQueue[Any],
-) -> None:
-    store = open_()
-    numbers, times = [], []
-    barrier.wait()
-    for _ in range(each):
-        start = time.perf_counter()
-        numbers.append(increment(store, worker))
-        times.append(time.perf_counter() - start)
-    store.close()
-    results.put((numbers, times))
+    answers = crowd.run(processes, work)
+    return Outcome(
+        told=[number for numbers, _ in answers for number in numbers],
+        seconds=sorted(seconds for _, times in answers for seconds in times),
+    )
 
 
 def faults(store: port.Store, told: list[int], wanted: int) -> list[str]:
@@ -154,7 +141,7 @@ def test_32_processes_lose_and_double_nothing(
     result = run(opener, guarded, PROCESSES, each)
     seconds = time.perf_counter() - start
     store = opener()
-    found = faults(store, result["told"], PROCESSES * each)
+    found = faults(store, result.told, PROCESSES * each)
     store.close()
     figures.add(
         f"guarded increments on {kind}",
@@ -162,8 +149,8 @@ def test_32_processes_lose_and_double_nothing(
         each=each,
         faults=len(found),
         per_second=round(PROCESSES * each / seconds),
-        p50_ms=round(result["seconds"][len(result["seconds"]) // 2] * 1000, 1),
-        p99_ms=round(result["seconds"][int(len(result["seconds"]) * 0.99)] * 1000, 1),
+        p50_ms=round(result.seconds[len(result.seconds) // 2] * 1000, 1),
+        p99_ms=round(result.seconds[int(len(result.seconds) * 0.99)] * 1000, 1),
     )
     assert found == []
 
@@ -175,7 +162,7 @@ def test_the_check_catches_unguarded_increments(
     processes, each = 8, count(EACH // 4, at_least=25)
     result = run(opener, unguarded, processes, each)
     store = opener()
-    found = faults(store, result["told"], processes * each)
+    found = faults(store, result.told, processes * each)
     store.close()
     figures.add(
         f"control: unguarded increments on {kind}",
