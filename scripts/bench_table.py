@@ -12,17 +12,17 @@ DIRECTORY = Path(__file__).parents[1] / "bench"
 
 def main() -> None:
     startup = json.loads((DIRECTORY / "startup.json").read_text())["startup"]
+    versions = f"Python {platform.python_version()} and SQLite {sqlite3.sqlite_version}"
     lines = [
         "# Benchmarks",
         "",
-        "Made by `make bench`. Ratios are to something measured in the same run on the same machine,",
-        f"here with Python {platform.python_version()} and SQLite {sqlite3.sqlite_version}. Times are",
-        "for orientation only.",
+        "Made by `make bench`. Ratios are to something measured in the same run on the same",
+        f"machine, here with {versions}. Times are for orientation only.",
         "",
         "## Start-up",
         "",
-        f"Against `{startup['floor']}`, medians of {startup['rounds']} alternating rounds. The aim is",
-        "2x for hot commands.",
+        f"Against `{startup['floor']}`,",
+        f"medians of {startup['rounds']} alternating rounds. The aim is 2x for hot commands.",
         "",
         "| command | CPU | wall | CPU ms | wall ms |",
         "|---|---|---|---|---|",

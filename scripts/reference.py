@@ -52,7 +52,8 @@ def _cli() -> str:
     root = click.Context(cold.tether, info_name="tether")
     for name in cold.COMMANDS:
         command = cold.tether.get_command(root, name)
-        assert command is not None
+        if command is None:
+            raise LookupError(name)
         lines += _help(f"tether {name}", command, root)
         if isinstance(command, click.Group):
             parent = click.Context(command, info_name=name, parent=root)
@@ -63,11 +64,8 @@ def _cli() -> str:
 
 def _help(title: str, command: click.Command, parent: click.Context | None) -> list[str]:
     name = title.rpartition(" ")[2]
-    context = click.Context(
-        command, info_name=name, parent=parent, **(cold.tether.context_settings if not parent else {})
-    )
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=80)
     context.help_option_names = ["-h", "--help"]
-    context.terminal_width = 80
     return [f"## `{title}`", "", "```", command.get_help(context), "```", ""]
 
 
@@ -109,8 +107,8 @@ def _settings() -> str:
         "3. `local.toml` in the store directory (`.git/tether/` unless `TETHER_STORE_DIR` is set).",
         "4. The environment.",
         "",
-        "A name with a dot stands in a table: `store.url` is `url` under `[store]`. An unknown name",
-        "is a warning; a wrong value is an error.",
+        "A name with a dot stands in a table: `store.url` is `url` under `[store]`. An unknown",
+        "name is a warning; a wrong value is an error.",
         "",
         "| name | environment | default | in tether.toml | meaning |",
         "|---|---|---|---|---|",
