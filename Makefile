@@ -25,7 +25,7 @@ lint: $(READY)
 
 # The full counts; the figures go to docs/proofs with the commit that they are true of.
 proof: $(READY)
-	TETHER_SCALE=1 $(RUN) -m pytest -m proof --proof-out docs/proofs $(if $(ROOM),--proof-room $(ROOM))
+	TETHER_SCALE=1 $(RUN) -m pytest tests -m proof --proof-out=docs/proofs $(if $(ROOM),--proof-room=$(ROOM))
 
 bench: $(READY)
 	$(VENV)/bin/tether bench startup --rounds $(ROUNDS) --json > bench/startup.json

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
+from tether import errors
 from tether.store import port, sql
 
 _SQL = sql.Queries("events")
@@ -70,4 +71,9 @@ def latest(store: port.Store, limit: int, wanted: Filter = _ALL) -> list[Event]:
 
 
 def _event(row: port.Row) -> Event:
-    return Event(**{**row, "data": json.loads(row["data"])})
+    try:
+        return Event(**{**row, "data": json.loads(row["data"])})
+    except (ValueError, TypeError) as problem:
+        raise errors.StoreCorrupt(
+            f"Event {row['id']} cannot be read: the store's file is damaged."
+        ) from problem

@@ -22,6 +22,7 @@ FILE_NAME = "tether.db"
 LOCK_NAME = "tether.lock"
 # "TETH": tells our file from any other SQLite database.
 APPLICATION_ID = 0x54455448
+_JOURNAL_MODE = "truncate"
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 _SQL = sql.Queries("store")
@@ -194,7 +195,7 @@ class SqliteStore:
         )
         connection.create_function("tether_now", 1, self._now)
         for pragma in (
-            "journal_mode=TRUNCATE",
+            f"journal_mode={_JOURNAL_MODE}",
             "synchronous=FULL",
             "foreign_keys=ON",
             # The file may have been written by somebody else: its schema runs no functions.
@@ -224,7 +225,12 @@ class SqliteStore:
 
     def describe(self) -> dict[str, Any]:
         """Place, size, schema, journal mode and whether the pages are whole."""
-        facts: dict[str, Any] = {"kind": self.kind, "path": self.path, "exists": self.exists()}
+        facts: dict[str, Any] = {
+            "kind": self.kind,
+            "path": self.path,
+            "exists": self.exists(),
+            "journal_mode": _JOURNAL_MODE,
+        }
         if not facts["exists"]:
             return facts
         facts["bytes"] = os.path.getsize(self.path)
@@ -348,7 +354,10 @@ def _check_ours(connection: sqlite3.Connection) -> None:
 
 def _version(connection: sqlite3.Connection) -> schema.Version:
     meta = {row["key"]: row["value"] for row in _execute(connection, _SQL.meta, {})}
-    return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
+    try:
+        return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
+    except (KeyError, ValueError) as problem:
+        raise errors.StoreCorrupt from problem
 
 
 def _create(connection: sqlite3.Connection, series: schema.Series) -> None:
@@ -393,13 +402,17 @@ class _Translated:
         return None
 
     def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, UnicodeDecodeError):
+            # SQLite quotes the damaged part of a schema in its message.
+            raise errors.StoreCorrupt from problem
         if isinstance(problem, sqlite3.Error) and (error := _error(problem)):
             raise error from problem
 
 
 def _error(problem: sqlite3.Error) -> errors.TetherError | None:
     """What happened, in our words; None for a mistake in our own SQL."""
-    if str(problem).startswith("no such table"):
+    # Told apart by their words: they share a code with mistakes in our own SQL.
+    if str(problem).startswith(("no such table", "no such column", "Could not decode")):
         return errors.StoreCorrupt("The store's file is not whole. It was left as it is.")
     # The low byte is the primary code, the rest says more of the same.
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
