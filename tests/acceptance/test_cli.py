@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,148 @@ def test_the_startup_bench_measures_ratios(tmp_path: Path, tether: Tether) -> No
     startup = tether("bench", "startup", "--rounds", "1", "--json", cwd=tmp_path).json["startup"]
     assert startup["commands"]["floor"]["cpu_ratio"] == 1.0
     assert startup["commands"]["events --json"]["cpu_ratio"] > 0
+
+
+def run(script: str, cwd: Path, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A line of shell in which `tether` is ours."""
+    tether = f'tether() {{ "{sys.executable}" -m tether "$@"; }}; '
+    return subprocess.run(
+        ["bash", "-c", tether + script],
+        cwd=cwd, env=environ, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("tether events >&-", 0),
+        ("tether events --json >&-", 0),
+        ("tether nonsense >&-", 2),
+        ("tether nonsense 2>&-", 2),
+        ("tether init <&-", 3),
+        ("tether import - <&-", 1),
+        ("tether events --json > /dev/full", 1),
+        ("tether nonsense --json > /dev/full", 1),
+        ("tether nonsense --json | true; exit ${PIPESTATUS[0]}", 141),
+    ],
+)
+def test_streams_that_are_closed_full_or_gone(
+    repo: Path, environ: dict[str, str], script: str, code: int
+) -> None:
+    done = run(script, repo, environ)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert "did not expect" not in done.stderr
+
+
+def test_an_export_comes_through_a_pipe_of_any_name(
+    repo: Path, environ: dict[str, str], tether: Tether
+) -> None:
+    tether("init", "--yes", cwd=repo)
+    script = "TETHER_STORE_DIR=$PWD/other tether import <(tether export)"
+    done = run(script, repo, environ)
+    assert (done.returncode, done.stdout) == (0, "Imported 2 rows.\n")
+
+
+def test_paths_are_seen_from_the_directory_of_c(repo: Path, tether: Tether) -> None:
+    above = repo.parent
+    assert tether("-C", "repo", "export", "-o", "out.jsonl", cwd=above).code == 0
+    assert (repo / "out.jsonl").exists()
+    there = {"TETHER_STORE_DIR": str(repo / "elsewhere")}
+    assert tether("-C", "repo", "import", "out.jsonl", cwd=above, env=there).code == 0
+    assert (repo / "elsewhere" / "tether.db").exists()
+
+
+def test_an_export_is_as_private_as_the_repository(
+    repo: Path, tmp_path: Path, tether: Tether
+) -> None:
+    everybodys = tmp_path / "tmp"
+    everybodys.mkdir()
+    everybodys.chmod(0o1777)
+    (repo / ".git").chmod(0o700)
+    tether("export", "-o", str(everybodys / "out.jsonl"), cwd=repo)
+    assert (everybodys / "out.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_in_the_demos_place_is_left_alone(tmp_path: Path, tether: Tether) -> None:
+    (tmp_path / "mine").write_text("mine")
+    ended = tether("demo", "--keep", "mine", cwd=tmp_path)
+    assert ended.code == 1
+    assert "did not expect" not in ended.err
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_of_many_inits_one_sets_up(repo: Path, environ: dict[str, str], tether: Tether) -> None:
+    done = run("for i in 1 2 3 4 5 6; do tether init --yes & done; wait", repo, environ)
+    assert "did not expect" not in done.stderr
+    assert (repo / "tether.toml").read_text().count("workspace_id") == 1
+    [event] = tether("events", "--json", cwd=repo).json["events"]
+    assert event["data"]["workspace_id"] in (repo / "tether.toml").read_text()
+
+
+def test_an_empty_workspace_id_is_named_not_doubled(repo: Path, tether: Tether) -> None:
+    (repo / "tether.toml").write_text('workspace_id = ""\n')
+    ended = tether("init", "--yes", "--json", cwd=repo)
+    assert (ended.code, ended.json["error"]["code"]) == (1, "config_invalid")
+    assert (repo / "tether.toml").read_text() == 'workspace_id = ""\n'
+
+
+def test_init_asks_without_the_escapes_of_a_path(repo: Path, environ: dict[str, str]) -> None:
+    place = repo.rename(repo.parent / "re\x1b[31mpo")
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tether", "init"],
+        cwd=place, env=environ, stdin=theirs, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        os.write(ours, b"n\n")
+        assert process.stderr
+        shown = process.stderr.read()
+    os.close(ours)
+    os.close(theirs)
+    assert b"Go on?" in shown
+    assert b"\x1b" not in shown
+
+
+def test_doctor_gives_the_journal_its_mode_too(repo: Path, tether: Tether) -> None:
+    tether("init", "--yes", cwd=repo)
+    (repo / ".git").chmod(0o770)
+    tether("doctor", "--fix-modes", cwd=repo)
+    journal = repo / ".git" / "tether" / "tether.db-journal"
+    assert journal.stat().st_mode & 0o777 == 0o660
+
+
+def test_doctor_tells_of_the_leftovers_that_it_would_remove(repo: Path, tether: Tether) -> None:
+    tether("init", "--yes", cwd=repo)
+    cache = repo / ".git" / "tether" / "cache"
+    cache.mkdir(exist_ok=True)
+    (cache / ".tmp-old").touch()
+    os.utime(cache / ".tmp-old", (0, 0))
+    (cache / ".tmp-in-use").touch()
+    assert "1 files of writers that died" in tether("doctor", cwd=repo).out
+    assert "removed 1 leftovers" in tether("doctor", "--remove-leftovers", cwd=repo).out
+    assert "writers that died" not in tether("doctor", cwd=repo).out
+    assert (cache / ".tmp-in-use").exists()
+
+
+def test_doctor_goes_on_with_a_git_that_does_not_start(
+    repo: Path, tmp_path: Path, tether: Tether
+) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/nonexistent/interpreter\n")
+    program.chmod(0o755)
+    report = tether("doctor", "--json", cwd=repo, env={"PATH": str(program.parent)}).json["doctor"]
+    assert [c["grade"] for c in report["checks"] if c["name"] == "git"] == ["fail"]
+
+
+def test_another_checkout_finds_the_id_after_an_import(
+    repo: Path, git: Callable[..., str], tether: Tether
+) -> None:
+    tether("init", "--yes", cwd=repo)
+    lines = tether("export", cwd=repo).out
+    (repo / ".git" / "tether" / "tether.db").unlink()
+    tether("import", "-", cwd=repo, stdin=lines)
+    git("worktree", "add", "-q", "../linked", cwd=repo)
+    tether("init", "--yes", cwd=repo.parent / "linked")
+    linked = repo.parent / "linked" / "tether.toml"
+    assert linked.read_text() == (repo / "tether.toml").read_text()

@@ -15,7 +15,7 @@ import pytest
 
 from tests import parts, servers
 from tether import errors, ids
-from tether.store import events, port, postgres, sql
+from tether.store import events, port, postgres, sql, transfer
 
 SAID = events.EventType("test_said", ("n",), "Something was said in a test.")
 
@@ -203,6 +203,146 @@ def test_a_commit_without_an_answer_happens_exactly_once(
         assert proxy.cuts == 1
         assert heard(store) == [(1, 1), (2, 2), (3, 3)]
         store.close()
+
+
+def test_a_commit_that_nobody_can_ask_about_is_uncertain(
+    postgres_url: str, workspace_id: ids.WorkspaceId, socket_directory: Path
+) -> None:
+    """The answer is lost and the server stays away: "nothing was changed" would be untrue."""
+    place, away = socket_directory / ".s.PGSQL.5432", socket_directory / "away"
+    with CuttingProxy(postgres_url, socket_directory, forwards=True) as proxy:
+        store = open_store(proxy.url, workspace_id, wait_seconds=0.5)
+        say(store, 1)
+        cut = proxy._cut
+
+        def cut_and_go(server: socket.socket, data: bytes) -> None:
+            cut(server, data)
+            place.rename(away)
+
+        proxy._cut = cut_and_go  # type: ignore[method-assign]
+        proxy.is_armed = True
+        with pytest.raises(errors.StoreUncertain):
+            say(store, 2)
+        away.rename(place)
+        assert heard(store) == [(1, 1), (2, 2)]
+        store.close()
+
+
+def _end_connections(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name LIKE 'tether%'"
+        )
+
+
+def test_an_export_is_never_begun_twice(
+    server: servers.Postgres, workspace_id: ids.WorkspaceId
+) -> None:
+    store = open_store(server.url, workspace_id)
+    for n in range(300):
+        say(store, n)
+    lines: list[bytes] = []
+
+    def emit(line: bytes) -> None:
+        lines.append(line)
+        if len(lines) == 50:
+            _end_connections(server.url)
+
+    with pytest.raises(errors.StoreUnreachable):
+        transfer.export(store, None, emit)
+    assert sum(b"tether_export" in line for line in lines) == 1
+    _end_connections(server.url)
+    assert transfer.export(store, None, len) == 301
+    store.close()
+
+
+def test_work_that_slept_for_too_long_runs_again(
+    postgres_url: str, workspace_id: ids.WorkspaceId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_IDLE_IN_TRANSACTION_SECONDS", 0.2)
+    store = open_store(postgres_url, workspace_id)
+    say(store, 1)
+    attempts: list[int] = []
+
+    def work(transaction: port.Transaction) -> None:
+        attempts.append(1)
+        if len(attempts) == 1:
+            _wait_until_ended(postgres_url, f"tether sleep {workspace_id}")
+        transaction.event(SAID, actor="tester", data={"n": 2})
+
+    store.write(f"sleep {workspace_id}", work)
+    assert (len(attempts), heard(store)) == (2, [(1, 1), (2, 2)])
+    store.close()
+
+
+def _wait_until_ended(url: str, name: str) -> None:
+    query = "SELECT 1 FROM pg_stat_activity WHERE application_name = %s"
+    with psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(query, [name]).fetchone():
+            pass
+
+
+def test_many_processes_make_one_schema(postgres_url: str, workspace_id: ids.WorkspaceId) -> None:
+    stores = [open_store(postgres_url, workspace_id) for _ in range(8)]
+    problems: list[BaseException] = []
+
+    def begin(store: port.Store) -> None:
+        try:
+            say(store, 1)
+        except BaseException as problem:  # noqa: BLE001 (a thread's error is told by the test)
+            problems.append(problem)
+
+    # All of them have looked, and found nothing, before the first may make it.
+    with psycopg.connect(postgres_url) as turn:
+        turn.execute("SELECT pg_advisory_xact_lock(hashtext('tether schema'))")
+        threads = [threading.Thread(target=begin, args=[store]) for store in stores]
+        for thread in threads:
+            thread.start()
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        with psycopg.connect(postgres_url, autocommit=True) as watcher:
+            while watcher.execute(waiting).fetchone() != (len(stores),):
+                pass
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    assert [event_id for event_id, _ in heard(stores[0])] == list(range(1, len(stores) + 1))
+    for store in stores:
+        store.close()
+
+
+def test_a_schema_that_was_made_for_us_is_used(
+    postgres_url: str, workspace_id: ids.WorkspaceId
+) -> None:
+    schema, role = f"tether_{workspace_id}", f"owner_{workspace_id}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+        connection.execute(f"CREATE SCHEMA {schema} AUTHORIZATION {role}")
+    store = open_store(postgres_url.replace("postgres:@", f"{role}:@"), workspace_id)
+    say(store, 1)
+    assert heard(store) == [(1, 1)]
+    store.close()
+
+
+def test_a_url_that_makes_no_sense_is_a_wrong_setting(workspace_id: ids.WorkspaceId) -> None:
+    for url in ("postgresql://h/db?nonsense=1", "postgresql://[::1/db"):
+        with pytest.raises(errors.ConfigError):
+            heard(open_store(url, workspace_id))
+
+
+def test_a_damaged_schema_is_named(postgres_url: str, workspace_id: ids.WorkspaceId) -> None:
+    store = open_store(postgres_url, workspace_id)
+    say(store, 1)
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"TRUNCATE tether_{workspace_id}.meta")
+        other = open_store(postgres_url, workspace_id)
+        with pytest.raises(errors.StoreCorrupt):
+            heard(other)
+        other.close()
+        connection.execute(f"DROP SCHEMA tether_{workspace_id} CASCADE")
+    with pytest.raises(errors.StoreCorrupt):
+        heard(store)
+    store.close()
 
 
 def test_without_asking_a_lost_answer_doubles_the_work(

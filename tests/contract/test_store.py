@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import re
 import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import parts
 from tether import clock, errors, ids, workspace
-from tether.store import events, port, postgres, schema, sql, sqlite, transfer
+from tether.store import events, port, postgres, schema, sql, sqlite, transfer, workspace_id_of
 
 HAPPENED = events.EventType("test_happened", ("n",), "Something happened in a test.")
 NOW = sql.Queries("store").now
@@ -278,6 +288,83 @@ class StoreContract:
         with pytest.raises(errors.ExportInvalid):
             transfer.import_(another(), lambda: lines)
 
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"id": 2**63},
+            {"id": "one"},
+            {"id": True},
+            {"id": 1.5},
+            {"actor": None},
+            {"actor": "\ud800"},
+            {"id": 7},
+        ],
+        ids=["overflow", "text", "bool", "float", "null", "surrogate", "uncounted"],
+    )
+    def test_a_row_that_does_not_fit_is_refused(
+        self, opened: OpenStore, another: OpenStore, change: dict[str, object]
+    ) -> None:
+        """Signed anew, so that only the row itself is wrong."""
+        say(opened(), 1)
+        header, *rows, _ = (json.loads(line) for line in exported(opened()))
+        target = another()
+        with pytest.raises(errors.ExportInvalid):
+            transfer.import_(target, lambda: sealed(header, [*rows, rows[-1]]))
+        rows[-1]["row"] |= change
+        with pytest.raises(errors.ExportInvalid):
+            transfer.import_(target, lambda: sealed(header, rows))
+        assert heard(target) == []
+
+    def test_whatever_a_store_holds_can_be_imported_again(
+        self, opened: OpenStore, another: OpenStore
+    ) -> None:
+        kind = events.EventType("test_big", ("text",), "A large event.")
+        big = {"text": "x" * (17 << 20)}
+        opened().write("test", lambda t: t.event(kind, actor="a", data=big))
+        lines = exported(opened())
+        assert transfer.import_(another(), lambda: lines) == 2
+
+    def test_an_import_remembers_whose_store_it_is(self, opened: OpenStore) -> None:
+        store, workspace_id = opened(), ids.WorkspaceId.generate()
+        transfer.import_(store, lambda: sealed({"tether_export": 1}, []), workspace_id)
+        assert workspace_id_of(store) == workspace_id
+
+    def test_errors_of_the_work_pass_as_they_are(self, opened: OpenStore) -> None:
+        store = opened()
+        for error in (errors.NotWritable("a file"), errors.LockBusy("a lock of a task")):
+
+            def work(_: port.Transaction, error: errors.TetherError = error) -> None:
+                raise error
+
+            with pytest.raises(type(error)) as caught:
+                store.write("test", work)
+            assert caught.value is error
+
+    def test_a_forked_child_opens_for_itself(self, opened: OpenStore) -> None:
+        store = opened()
+        say(store, 0)
+        children = []
+        for n in range(1, 4):
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    say(store, n)
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            children.append(pid)
+        say(store, 4)
+        assert [os.waitpid(pid, 0)[1] for pid in children] == [0, 0, 0]
+        assert sorted(n for _, n in heard(store)) == [0, 1, 2, 3, 4]
+
+
+def sealed(header: dict[str, Any], rows: list[dict[str, Any]]) -> list[bytes]:
+    """An export of these rows, whatever they are."""
+    lines = [json.dumps(row).encode() + b"\n" for row in rows]
+    end = {"rows": len(rows), "sha256": hashlib.sha256(b"".join(lines)).hexdigest()}
+    first, last = (json.dumps(part).encode() + b"\n" for part in (header, {"end": end}))
+    return [first, *lines, last]
+
 
 class TestSqlite(StoreContract):
     @staticmethod
@@ -299,6 +386,141 @@ class TestSqlite(StoreContract):
             return sqlite.SqliteStore(self._place(path), wait_seconds=5, series=series)
 
         return open_
+
+    # What only SQLite can do to a store
+
+    def test_opening_a_second_store_keeps_the_locks_of_the_first(self, opened: OpenStore) -> None:
+        """POSIX drops a process's locks on a file when it closes any descriptor of that file."""
+        store = opened()
+        say(store, 1)
+
+        def work(transaction: port.Transaction) -> None:
+            transaction.rows(SET_META, key="half", value="done")
+            opened().rows(META)
+            assert not _may_write_meanwhile(store)
+
+        store.write("test", work)
+
+    def test_a_store_that_became_writable_is_written(
+        self, opened: OpenStore, newer: schema.Series, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An older schema was brought forward in a copy; a write goes to the file all the same."""
+        say(opened(), 1)
+        store = opened(series=newer)
+        assert isinstance(store, sqlite.SqliteStore)
+
+        def refuse(*_: object) -> None:
+            raise errors.StoreReadOnly
+
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "write", refuse)
+            assert heard(store) == [(1, 1)]
+            say(opened(), 2)
+            assert heard(store) == [(1, 1), (2, 2)]
+        say(store, 3)
+        assert heard(opened()) == [(1, 1), (2, 2), (3, 3)]
+
+    def test_a_store_whose_making_was_interrupted_reads_as_empty(
+        self, opened: OpenStore, tmp_path: Path
+    ) -> None:
+        """Killed in its first commit: pages in the file, without the first, and a hot journal."""
+        (tmp_path / "one" / "tether").mkdir(parents=True)
+        path = tmp_path / "one" / "tether" / "tether.db"
+        path.touch()
+        pid = os.fork()
+        if pid == 0:
+            database = sqlite3.connect(path, isolation_level=None)
+            database.execute("PRAGMA cache_size=1")
+            database.execute("BEGIN")
+            database.execute("CREATE TABLE t (a)")
+            for _ in range(2000):
+                database.execute("INSERT INTO t VALUES (?)", ["x" * 500])
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitpid(pid, 0)
+        assert path.stat().st_size > 0
+        assert heard(opened()) == []
+        say(opened(), 1)
+
+    def test_an_interrupted_write_does_not_keep_a_reader_out(self) -> None:
+        """A writer was killed in its commit; one who may only read sees what was there before."""
+        parts.need(os.geteuid() == 0, "root, to become another user")
+        with tempfile.TemporaryDirectory() as directory:
+            os.chmod(directory, 0o755)  # noqa: S103 (another user must get in)
+            store = sqlite.SqliteStore(self._place(Path(directory)), wait_seconds=1)
+            say(store, 1)
+            path = store.path
+            store.close()
+            pid = os.fork()
+            if pid == 0:
+                _be_killed_in_a_write(path)
+            os.waitpid(pid, 0)
+            before = Path(path).read_bytes()
+            pid = os.fork()
+            if pid == 0:
+                os.setgid(65534)
+                os.setuid(65534)
+                os._exit(0 if heard(store) == [(1, 1)] else 1)
+            assert os.waitpid(pid, 0)[1] == 0
+            assert Path(path).read_bytes() == before
+            assert heard(store) == [(1, 1)]
+            store.close()
+
+    def test_a_row_that_cannot_be_read_keeps_no_writer_out(self, opened: OpenStore) -> None:
+        store = opened()
+        say(store, 1)
+        damage = sql.Query("damage", "", "UPDATE events SET data = CAST(x'ff' AS TEXT)")
+        store.write("test", lambda t: t.rows(damage))
+        with pytest.raises(errors.StoreCorrupt) as kept:
+            heard(store)
+        say(opened(), 2)
+        assert kept.value
+
+    def test_a_store_that_was_repaired_meanwhile_is_not_set_aside(
+        self, opened: OpenStore, tmp_path: Path
+    ) -> None:
+        say(opened(), 1)
+        assert sqlite.set_aside(self._place(tmp_path / "one")) is None
+        assert heard(opened()) == [(1, 1)]
+
+    @pytest.mark.parametrize("kind", ["pipe", "directory"])
+    def test_what_is_no_file_is_refused(self, opened: OpenStore, tmp_path: Path, kind: str) -> None:
+        path = tmp_path / "one" / "tether" / "tether.db"
+        path.parent.mkdir(parents=True)
+        os.mkfifo(path) if kind == "pipe" else path.mkdir()
+        with pytest.raises(errors.StoreForeign):
+            say(opened(), 1)
+
+    def test_a_directory_on_a_network_disk_is_refused_also_if_it_is_there(
+        self, opened: OpenStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "one" / "tether").mkdir(parents=True)
+        monkeypatch.setattr(workspace, "filesystem", lambda _: "nfs4")
+        with pytest.raises(errors.PlatformUnsupported):
+            say(opened(), 1)
+
+
+def _be_killed_in_a_write(path: str) -> None:
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA cache_size=1")
+    database.execute("BEGIN")
+    for n in range(2000):
+        row = [1000 + n, "x" * 500]
+        database.execute(
+            "INSERT INTO events (id, at, type, actor, data) VALUES (?, '', '', '', ?)", row
+        )
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _may_write_meanwhile(store: port.Store) -> bool:
+    """Asked by a process of its own."""
+    script = (
+        "import sqlite3, sys\n"
+        "database = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None)\n"
+        "database.execute('BEGIN IMMEDIATE')"
+    )
+    path = store.describe()["path"]
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 class TestPostgres(StoreContract):

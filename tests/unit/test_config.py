@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -147,7 +148,7 @@ def test_the_names_in_the_environment_are_those_of_the_settings() -> None:
 
 def test_the_line_that_init_writes_is_read(sources: Sources) -> None:
     made = ids.WorkspaceId.generate()
-    sources.tracked.write_text(config.line_for_workspace_id(made))
+    sources.tracked.write_bytes(config.with_workspace_id(b"", made))
     assert sources.load().workspace_id == made
 
 
@@ -660,3 +661,39 @@ def test_a_worktree_that_is_called_main_is_not_taken_for_the_main_one(
     assert sources.wait_seconds()[0] == 21
     assert config.load(linked, sources.environ).integer("store.wait_seconds") == 10
     assert sources.wait_seconds()[0] == 21
+
+
+# Adding the workspace id
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "# A comment without an end",
+        "[store]\nwait_seconds = 5",
+        "  [store]\n  wait_seconds = 5\n",
+        "# Ours\r\n\r\n[store]\r\nwait_seconds = 5\r\n",
+        "x = [\n[1, 2],\n]\n",
+        's = """\n[a]\n"""\n',
+        '# workspace_id = "commented"\n[store]\nworkspace_id = "elsewhere"\n',
+    ],
+)
+def test_a_workspace_id_is_added_to_any_file(content: str) -> None:
+    made = ids.WorkspaceId.generate()
+    changed = config.with_workspace_id(content.encode(), made).decode()
+    assert tomllib.loads(changed) == {**tomllib.loads(content), "workspace_id": made}
+    assert changed.replace(f'workspace_id = "{made}"', "").split() == content.split()
+    assert not config.has_workspace_id(content.encode())
+    assert config.has_workspace_id(changed.encode())
+
+
+def test_a_url_is_not_cached_where_others_can_read_it(sources: Sources) -> None:
+    sources.user.write_text('[store]\nurl = "postgresql://ada:hunter2secret@db/x"\n')
+    sources.user.chmod(0o600)
+    long_ago = time.time() - 3600
+    os.utime(sources.user, (long_ago, long_ago))
+    sources.cache.parent.mkdir(exist_ok=True)
+    sources.cache.write_text("hunter2secret, from an older Tether")
+    assert "hunter2secret" in sources.load().text("store.url")
+    assert not sources.cache.exists()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -187,3 +189,11 @@ def test_control_a_destructive_hint_is_found(planted: str) -> None:
     found = set(said(f"raise errors.StoreError(f'It {{x}} failed.', hint={planted!r})"))
     assert found == {"It … failed.", planted}
     assert DESTRUCTIVE.search(planted)
+
+
+def test_without_docstrings_a_message_is_not_empty() -> None:
+    script = "from tether import errors; print(errors.StoreBusy().message)"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "store_busy" in done.stdout

@@ -576,3 +576,26 @@ def test_two_processes_never_hold_a_lock_at_once(tmp_path: Path, lock_path: str)
 
     assert [child.wait(timeout=120) for child in children] == [0] * 8
     assert counter.read_text() == "400"
+
+
+def test_a_forked_child_does_not_let_go_of_its_parents_lock(tmp_path: Path) -> None:
+    path = str(tmp_path / "lock")
+    with files.Lock(path, purpose="parent") as lock:
+        pid = os.fork()
+        if pid == 0:
+            lock.release()
+            os._exit(0)
+        os.waitpid(pid, 0)
+        assert files.holder(path) is not None
+        with pytest.raises(errors.LockBusy):
+            files.Lock(path, purpose="other", wait_seconds=0.01).acquire()
+    files.Lock(path, purpose="other", wait_seconds=0.01).acquire()
+
+
+def test_only_old_leftovers_are_counted(root: files.Root) -> None:
+    in_root(root, f"{files.TEMP_PREFIX}new").touch()
+    in_root(root, f"{files.TEMP_PREFIX}old").touch()
+    os.utime(in_root(root, f"{files.TEMP_PREFIX}old"), (0, 0))
+    assert root.count_leftovers() == 1
+    assert root.remove_leftovers() == 1
+    assert root.count_leftovers() == 0

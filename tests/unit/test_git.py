@@ -879,3 +879,15 @@ def test_a_sha256_repository_works_the_same(tmp_path: Path) -> None:
     assert [c.oid for c in log] == [second.oid, first.oid]
     assert [(c.status, c.path) for c in log[0].changes] == [("D", "a")]
     assert [blob.data for blob in repo.blobs([log[0].changes[0].old_oid])] == [b"1"]
+
+
+def test_a_git_that_cannot_be_started_is_no_missing_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text("#!/nonexistent/interpreter\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    with pytest.raises(errors.GitMissing):
+        git.version()

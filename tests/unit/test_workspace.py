@@ -548,3 +548,15 @@ def test_the_real_mounts_are_understood(tmp_path: Path) -> None:
 def test_a_place_that_is_not_there_yet_is_on_the_disk_of_its_parent(tmp_path: Path) -> None:
     there = workspace.filesystem(str(tmp_path))
     assert workspace.filesystem(str(tmp_path / "not" / "yet" / "made")) == there
+
+
+def test_a_bare_repository_that_another_one_tracks_is_not_used(repo: Path, git: Git) -> None:
+    """Git tracks every name but `.git`, so its local.toml would come with a clone, and connect."""
+    planted = repo / "docs" / "planted"
+    for name in ("HEAD", "objects/keep", "refs/keep", "tether/local.toml"):
+        (planted / name).parent.mkdir(parents=True, exist_ok=True)
+        (planted / name).write_text("ref: refs/heads/main\n" if name == "HEAD" else "")
+    git("add", ".", cwd=repo)
+    with pytest.raises(errors.NotARepository, match="come with it"):
+        workspace.find(str(planted / "refs"))
+    assert workspace.find(str(repo / "docs")).root == str(repo)

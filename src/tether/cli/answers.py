@@ -69,6 +69,21 @@ def _write_json(envelope: dict[str, Any]) -> None:
 
 def _write_error(error: errors.TetherError) -> None:
     sys.stdout.flush()
-    sys.stderr.write(text.clean(f"tether: {error.message}\n"))
+    sys.stderr.write(_wrapped(f"tether: {error.message}", ""))
     if error.hint:
-        sys.stderr.write(text.clean(f"  {error.hint}\n"))
+        sys.stderr.write(_wrapped(error.hint, "  "))
+
+
+def _wrapped(line: str, indent: str) -> str:
+    """A line for stderr; on a terminal it breaks between words."""
+    line = text.clean(line)
+    if not sys.stderr.isatty():
+        return f"{indent}{line}\n"
+    import shutil
+    import textwrap
+
+    width = max(40, shutil.get_terminal_size().columns)
+    filled = textwrap.fill(
+        line, width, initial_indent=indent, subsequent_indent="  ", break_on_hyphens=False
+    )
+    return filled + "\n"

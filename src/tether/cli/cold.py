@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, ParamSpec
 import click
 from click import shell_completion
 
-from tether import __version__, errors
+from tether import __version__, errors, text
 from tether.cli import answers, context, verbs
 
 P = ParamSpec("P")
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             near = difflib.get_close_matches(args[0][:40], COMMANDS, n=1)
             raise errors.UsageError(
-                "There is no such command. Nothing was changed.",
+                f"There is no command '{text.one_line(args[0], 40)}'. Nothing was changed.",
                 hint=f"Did you mean `tether {near[0]}`?" if near else errors.UsageError.hint,
             )
         return super().resolve_command(ctx, args)
@@ -77,10 +77,16 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
-    epilog="Answers come as JSON with --json. Each command explains itself with --help.",
+    epilog="What answers takes --json for programs. Every command has --help.",
 )
 @click.version_option(__version__, prog_name="tether", message="%(prog)s %(version)s")
-@click.option("-C", "directory", metavar="DIR", help="Run as if started in DIR; comes first.")
+@click.option(
+    "-C",
+    "directory",
+    metavar="DIR",
+    type=click.Path(),
+    help="Run as if started in DIR; comes first.",
+)
 def tether(directory: str | None) -> None:
     """Keep the work of coding agents from coming loose."""
     if directory is not None:
@@ -102,13 +108,16 @@ def run(words: list[str], call: context.Context) -> int:
         sys.stdout.write(help_.format_message() + "\n")
         return 0
     except click.exceptions.Abort:
-        raise errors.ConfirmationNeeded("You did not say yes. Nothing was changed.") from None
+        # Ctrl-C or the end of input in a prompt: the cursor still stands behind the question.
+        sys.stderr.write("\n")
+        raise KeyboardInterrupt from None
     except click.UsageError as mistake:
         # click's parser does not say which command it was parsing for.
         name = words[0] if words and words[0] in COMMANDS else ""
         command = mistake.ctx.command_path if mistake.ctx else f"tether {name}".rstrip()
+        said = mistake.format_message().rstrip(".?")
         raise errors.UsageError(
-            mistake.format_message(), hint=f"See `{command} --help`."
+            f"{said}. Nothing was changed.", hint=f"See `{command} --help`."
         ) from mistake
 
 

@@ -14,27 +14,31 @@ from tether.store import port
 class Context:
     """The workspace, its settings and its store, each found when it is first asked for."""
 
-    def __init__(self, environ: Mapping[str, str] | None = None, directory: str | None = None):
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         self.environ = os.environ if environ is None else environ
-        self._directory = directory
-
-    @cached_property
-    def directory(self) -> str:
-        try:
-            return self._directory or os.getcwd()
-        except FileNotFoundError:
-            raise errors.NotARepository("The current directory does not exist any more.") from None
 
     @cached_property
     def workspace(self) -> workspace.Workspace:
-        return workspace.find(self.directory, store_dir=self.environ.get("TETHER_STORE_DIR"))
+        try:
+            directory = os.getcwd()
+        except FileNotFoundError:
+            raise errors.NotARepository("The current directory does not exist any more.") from None
+        store_dir = self.environ.get("TETHER_STORE_DIR")
+        if store_dir and not os.path.isabs(store_dir):
+            # It would be another store in every directory that somebody calls from.
+            raise errors.ConfigError("TETHER_STORE_DIR must be an absolute path.")
+        return workspace.find(directory, store_dir=store_dir)
 
     @cached_property
     def settings(self) -> config.Settings:
-        settings = config.load(self.workspace, self.environ)
-        for warning in settings.warnings:
+        for warning in self.quiet_settings.warnings:
             sys.stderr.write(f"tether: warning: {warning}\n")
-        return settings
+        return self.quiet_settings
+
+    @cached_property
+    def quiet_settings(self) -> config.Settings:
+        """The settings for a command that tells of their warnings itself."""
+        return config.load(self.workspace, self.environ)
 
     @cached_property
     def store(self) -> port.Store:

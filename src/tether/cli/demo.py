@@ -14,7 +14,10 @@ from tether.cli import cold, context
 
 @click.command()
 @click.option(
-    "--keep", metavar="DIR", help="Make the repository in this new directory and keep it."
+    "--keep",
+    metavar="DIR",
+    type=click.Path(),
+    help="Make the repository in this new directory and keep it.",
 )
 @cold.pass_call
 def demo(call: context.Context, keep: str | None) -> int:
@@ -26,9 +29,11 @@ def demo(call: context.Context, keep: str | None) -> int:
     environ = {key: value for key, value in call.environ.items() if not key.startswith("TETHER_")}
     if keep is not None:
         story.tell(os.path.abspath(keep), environ, _say)
+        _say(f"\nThe sample repository stays in {os.path.abspath(keep)}\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="tether-demo-") as directory:
         story.tell(os.path.join(directory, "weather"), environ, _say)
+    _say("\nThe sample repository is removed again. Now yours: cd into one, run `tether init`.\n")
     return 0
 
 

@@ -103,12 +103,17 @@ def _report(call: context.Context) -> dict[str, Any]:
     if settings is None:
         return report
     checks.extend(_check_settings(settings))
-    facts = _try(checks, "store", lambda: store.open_store(place, settings).describe())
+    facts = _try(checks, "store", lambda: _described(place, settings))
     if facts is not None:
         report["store"] = facts
         report["journal_mode"] = facts.get("journal_mode")
         checks.append(_check_store(facts))
     return report
+
+
+def _described(place: workspace.Workspace, settings: config.Settings) -> dict[str, Any]:
+    with contextlib.closing(store.open_store(place, settings)) as opened:
+        return opened.describe()
 
 
 def _try(checks: list[Check], name: str, look: Callable[[], T]) -> T | None:
@@ -215,14 +220,14 @@ def _check_modes(place: workspace.Workspace) -> list[Check]:
 def _check_leftovers(place: workspace.Workspace) -> list[Check]:
     if not os.path.isdir(place.store_dir):
         return []
-    old = [name for name in os.listdir(place.store_dir) if name.startswith(files.TEMP_PREFIX)]
+    old = sum(files.Root(place.store_dir).count_leftovers(name) for name in _written_in(place))
     if not old:
         return []
     return [
         Check(
             "leftovers",
             "warn",
-            f"{len(old)} files of writers that died are in the store directory.",
+            f"{old} files of writers that died are in the store directory.",
             "Run `tether doctor --remove-leftovers`.",
         )
     ]
@@ -264,7 +269,8 @@ def _wrong_modes(place: workspace.Workspace) -> list[str]:
 
 
 def _store_files(place: workspace.Workspace) -> list[str]:
-    names = (sqlite.FILE_NAME, sqlite.LOCK_NAME)
+    # With TRUNCATE the journal stays, and whoever may not write it may not write the store.
+    names = (sqlite.FILE_NAME, f"{sqlite.FILE_NAME}-journal", sqlite.LOCK_NAME)
     paths = (os.path.join(place.store_dir, name) for name in names)
     return [path for path in paths if os.path.isfile(path) and not os.path.islink(path)]
 
@@ -274,19 +280,15 @@ def _fix_modes(call: context.Context) -> str:
     wrong = _wrong_modes(place) if os.path.isdir(place.store_dir) else []
     for path in wrong:
         files.dress_like(path, place.common_dir)
-    return f"gave {len(wrong)} paths the owner and mode of the Git directory"
+    left = len(_wrong_modes(place)) if wrong else 0
+    told = f"gave {len(wrong) - left} paths the owner and mode of the Git directory"
+    return f"{told}; {left} only their owner or root can change" if left else told
 
 
 def _set_aside_store(call: context.Context) -> str:
-    place = call.workspace
-    try:
-        facts = sqlite.SqliteStore(place, wait_seconds=10).describe()
-        is_damaged = facts.get("integrity", "ok") != "ok"
-    except (errors.StoreCorrupt, errors.StoreForeign):
-        is_damaged = True
-    if not is_damaged:
-        return "the store is whole: nothing was set aside"
-    aside = sqlite.set_aside(place)
+    aside = sqlite.set_aside(call.workspace)
+    if aside is None:
+        return "no store is damaged: nothing was set aside"
     return f"moved the damaged store to {aside}; the next write makes a new one"
 
 
@@ -294,14 +296,20 @@ def _remove_leftovers(call: context.Context) -> str:
     place = call.workspace
     if not os.path.isdir(place.store_dir):
         return "there is no store directory"
-    return f"removed {files.Root(place.store_dir).remove_leftovers()} leftovers"
+    root = files.Root(place.store_dir)
+    return f"removed {sum(map(root.remove_leftovers, _written_in(place)))} leftovers"
+
+
+def _written_in(place: workspace.Workspace) -> list[str]:
+    """The directories that files are written in, as names below the store directory."""
+    return ["", *(name for name in ("cache",) if os.path.isdir(f"{place.store_dir}/{name}"))]
 
 
 # Showing
 
 
 def _plain(report: dict[str, Any]) -> str:
-    lines = [f"repaired: {repair}" for repair in report["repairs"]]
+    lines = [f"repair: {repair}" for repair in report["repairs"]]
     width = max(len(check.name) for check in report["checks"])
     for check in report["checks"]:
         lines.append(f"{check.grade:<4}  {check.name:<{width}}  {check.message}")
@@ -326,5 +334,5 @@ def _styled(report: dict[str, Any], console: rich.console.Console) -> None:
             message.append(f"\n{one_line(check.hint)}", style="dim")
         grid.add_row(text.Text(check.grade, style=colours[check.grade]), check.name, message)
     for repair in report["repairs"]:
-        console.print(text.Text(one_line(f"repaired: {repair}"), style="green"))
+        console.print(text.Text(one_line(f"repair: {repair}"), style="green"))
     console.print(grid)

@@ -21,7 +21,7 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
 
 def _lines(found: list[events.Event]) -> str:
     if not found:
-        return "No events yet."
+        return "No events."
     return "\n".join(_line(event) for event in found)
 
 
@@ -29,7 +29,7 @@ def _line(event: events.Event) -> str:
     parts = [event.type, event.task, event.actor]
     parts += [f"{key}={_shown(value)}" for key, value in event.data.items()]
     what = text.one_line(" ".join(part for part in parts if part), 500)
-    return f"{event.id:>5}  {event.at[:10]} {event.at[11:19]}  {what}"
+    return f"{event.id:>5}  {event.at[:10]} {event.at[11:19]}Z  {what}"
 
 
 def _shown(value: object) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from tether import config, errors, files, ids, store, workspace
+from tether import config, errors, files, ids, store, text, workspace
 from tether.cli import answers, cold, context
 from tether.store import events, port
 
@@ -64,6 +64,12 @@ def init(call: context.Context, yes: bool, dry_run: bool) -> answers.Answer:
 def _plan(call: context.Context) -> Plan:
     place, settings = call.workspace, call.settings
     known = settings.workspace_id
+    origin = settings.origins["workspace_id"]
+    if known is None and origin != "default":
+        raise errors.ConfigError(
+            f"{origin}: workspace_id is empty. Nothing was changed.",
+            hint="Remove that line, then run `tether init` again.",
+        )
     is_sqlite = not settings.text("store.url")
     found_store = store.open_store(place, settings) if is_sqlite or known else None
     try:
@@ -112,7 +118,7 @@ def _found(call: context.Context) -> dict[str, str]:
 def _ask(found: dict[str, str], plan: Plan) -> None:
     if not sys.stdin.isatty():
         raise errors.ConfirmationNeeded
-    sys.stderr.write(_plan_text(found, plan) + "\n\n")
+    sys.stderr.write(text.clean(_plan_text(found, plan)) + "\n\n")
     click.confirm("Go on?", abort=True, err=True)
 
 
@@ -144,15 +150,17 @@ def _record(transaction: port.Transaction, actor: str, plan: Plan) -> None:
 def _write_workspace_id(path: str, workspace_id: ids.WorkspaceId) -> None:
     directory, name = os.path.split(path)
     root = files.Root(directory)
-    old = root.read_bytes(name) if root.exists(name) else _TRACKED_HEADER.encode()
-    # At the top or before the first table: a bare key after a table header would belong to it.
-    head, bracket, tables = old.partition(b"\n[")
-    if old.startswith(b"["):
-        head, bracket, tables = b"", b"", old
-    line = config.line_for_workspace_id(workspace_id).encode()
-    if head and not head.endswith(b"\n"):
-        head += b"\n"
-    root.write_atomic(name, head + line + bracket + tables)
+    is_new = not root.exists(name)
+    old = _TRACKED_HEADER.encode() if is_new else root.read_bytes(name)
+    try:
+        if config.has_workspace_id(old):
+            raise errors.AlreadyThere
+        root.write_atomic(name, config.with_workspace_id(old, workspace_id), replace=not is_new)
+    except errors.AlreadyThere as problem:
+        raise errors.Taken(
+            "Another process has just set up Tether here. Its workspace_id was kept.",
+            hint="Run `tether init` again to see that nothing is left to do.",
+        ) from problem
 
 
 def _told(found: dict[str, str], plan: Plan, *, dry_run: bool, asked: bool) -> str:

@@ -30,6 +30,22 @@ def main(words: list[str]) -> int:
     own = words[: words.index("--")] if "--" in words else words
     as_json = "--json" in own
     try:
+        code = _run(words, as_json=as_json)
+        # Here, so that a reader who has gone away is noticed while somebody can still be told.
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader (`head`) has what it wanted.
+        _silence_output()
+        return 141
+    except OSError as problem:
+        _silence_output()
+        sys.stderr.write(f"tether: The answer could not be written: {problem.strerror}.\n")
+        return 1
+
+
+def _run(words: list[str], *, as_json: bool) -> int:
+    try:
         _prepare_output()
         return _dispatch(words, as_json=as_json)
     except errors.TetherError as error:
@@ -37,18 +53,30 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader (`head`) has what it wanted; the interpreter must not complain at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+        raise
+    except OSError as problem:
+        # What no room foresaw: a full disk behind stdout, a directory that vanished.
+        reason = problem.strerror or type(problem).__name__
+        return _show(errors.FileError(f"The system refused: {reason}."), as_json=as_json)
     except Exception as problem:  # noqa: BLE001 (the last resort: no user sees a traceback)
         return _show_bug(problem, as_json=as_json)
 
 
+def _silence_output() -> None:
+    """The interpreter must not complain at exit of what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _prepare_output() -> None:
+    """Make the streams fit for use, whatever the caller's shell did to them."""
     if sys.platform == "win32":
         raise errors.PlatformUnsupported(
             "Tether does not run on native Windows.", hint="Use it inside WSL2, on WSL's own disk."
         )
+    # A stream that was closed (`>&-`) is None: nobody wants to read it.
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 (until exit)
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until exit)
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (until exit)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character must not end the command.
         if isinstance(stream, io.TextIOWrapper):
@@ -56,25 +84,37 @@ def _prepare_output() -> None:
 
 
 def _dispatch(words: list[str], *, as_json: bool) -> int:
-    directory = None
-    if len(words) > 1 and words[0] == "-C":
-        directory, words = words[1], words[2:]
+    words = _enter_directory(words)
+    if words[:1] == ["--json"]:
+        # People put it first too; every command knows it only after its own name.
+        words = [*words[1:2], "--json", *words[2:]]
     if words == ["--version"]:
         sys.stdout.write(f"tether {__version__}\n")
         return 0
     from tether.cli import answers, context
 
-    with contextlib.closing(context.Context(directory=directory)) as call:
+    with contextlib.closing(context.Context()) as call:
         answer = _hot_answer(words, call)
         if answer is not None:
-            code = answers.show(answer, as_json=as_json)
-        else:
-            from tether.cli import cold
+            return answers.show(answer, as_json=as_json)
+        from tether.cli import cold
 
-            code = cold.run(words, call)
-        # Here, so that a reader who has gone away is noticed while somebody can still be told.
-        sys.stdout.flush()
-        return code
+        return cold.run(words, call)
+
+
+def _enter_directory(words: list[str]) -> list[str]:
+    """Obey `-C DIR` at the front; the rest of the words."""
+    if not words or not words[0].startswith("-C"):
+        return words
+    attached = words[0][2:]
+    directory, rest = (attached, words[1:]) if attached else ("".join(words[1:2]), words[2:])
+    if not directory:
+        raise errors.UsageError("-C needs a directory. Nothing was changed.")
+    try:
+        os.chdir(directory)
+    except (OSError, ValueError):
+        raise errors.NotFound("There is no such directory. Nothing was changed.") from None
+    return rest
 
 
 def _hot_answer(words: list[str], call: context.Context) -> answers.Answer | None:

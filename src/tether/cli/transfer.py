@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +17,13 @@ from tether.store import transfer
 
 
 @click.command()
-@click.option("-o", "--output", metavar="FILE", help="Write to this new file, not to stdout.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(),
+    help="Write to this new file, not to stdout.",
+)
 @cold.pass_call
 def export(call: context.Context, output: str | None) -> int:
     """Write the whole store as JSON lines.
@@ -25,20 +32,24 @@ def export(call: context.Context, output: str | None) -> int:
     holds up nobody.
     """
     workspace_id = call.settings.workspace_id
-    if output is None:
+    if output in (None, "-"):
         transfer.export(call.store, workspace_id, sys.stdout.buffer.write)
         return 0
     directory, name = os.path.split(os.path.abspath(output))
+    if not os.path.isdir(directory) or not name:
+        raise errors.NotFound("There is no such directory to export into. Nothing was written.")
     with tempfile.TemporaryFile() as spool:
         count = transfer.export(call.store, workspace_id, spool.write)
         spool.seek(0)
-        files.Root(directory).write_atomic(name, spool.read(), replace=False)
+        # As private as the store: in /tmp a file like its directory would be everybody's.
+        root = files.Root(directory, like=call.workspace.common_dir)
+        root.write_atomic(name, spool.read(), replace=False)
     sys.stderr.write(f"Exported {count} rows.\n")
     return 0
 
 
 @click.command("import")
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", type=click.Path())
 @cold.pass_call
 @cold.answering
 def import_(call: context.Context, file: str) -> answers.Answer:
@@ -53,20 +64,27 @@ def import_(call: context.Context, file: str) -> answers.Answer:
             source.seek(0)
             return iter(source)
 
-        count = transfer.import_(call.store, read)
+        count = transfer.import_(call.store, read, call.settings.workspace_id)
     return answers.Answer("import", {"rows": count}, lambda: f"Imported {count} rows.")
 
 
 def _opened(file: str) -> IO[bytes]:
-    """The file, or all of stdin: the import may have to read it twice."""
-    if file != "-":
-        try:
-            return open(file, "rb")
-        except OSError as problem:
-            raise errors.NotFound(
-                f"The export cannot be opened: {problem.strerror}. Nothing was imported."
-            ) from problem
+    """The file, or all of a pipe: the import may have to read it twice."""
+    if file == "-":
+        return _spooled(sys.stdin.buffer)
+    try:
+        source = open(file, "rb")  # noqa: SIM115 (the caller closes it)
+    except OSError as problem:
+        raise errors.NotFound(
+            f"The export cannot be opened: {problem.strerror}. Nothing was imported."
+        ) from problem
+    if source.seekable():
+        return source
+    with source:
+        return _spooled(source)
+
+
+def _spooled(pipe: IO[bytes]) -> IO[bytes]:
     spool = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
-    while chunk := sys.stdin.buffer.read(1 << 20):
-        spool.write(chunk)
+    shutil.copyfileobj(pipe, spool)
     return spool

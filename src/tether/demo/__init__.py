@@ -21,9 +21,10 @@ class Scene(NamedTuple):
 STORY = (
     Scene("Set up Tether. It says what it changes; --yes answers for you.", ("init", "--yes")),
     Scene("Is everything in order?", ("doctor",)),
-    Scene("Everything that happens is in one log, shared by all worktrees.", ("events",)),
+    Scene("Everything that happens is in one log.", ("events",)),
     Scene("Programs read the same as JSON.", ("events", "--json")),
     Scene("A typo gets an answer too.", ("evnts",)),
+    Scene("And the whole store can be taken along.", ("export",)),
 )
 
 _FILES = {
@@ -38,10 +39,14 @@ def make_repository(path: str) -> git.Git:
     try:
         os.makedirs(path)
     except FileExistsError:
-        if os.listdir(path):
+        if not os.path.isdir(path) or os.listdir(path):
             raise errors.AlreadyThere(
-                "The directory for the sample repository is not empty. It was left as it is."
+                "The place for the sample repository is not empty. It was left as it is."
             ) from None
+    except OSError as problem:
+        raise errors.FileError(
+            f"The directory for the sample repository cannot be made: {problem.strerror}."
+        ) from problem
     repository = git.init(path)
     person = git.Identity("Ada Example", "ada@example.com")
     for name, content in _FILES.items():

@@ -40,6 +40,7 @@ class Lock:
         self.purpose = purpose
         self.wait_seconds = wait_seconds
         self._fd = -1
+        self._pid = -1
 
     def acquire(self) -> None:
         """Take the lock, or raise LockBusy after `wait_seconds`."""
@@ -49,7 +50,7 @@ class Lock:
                 fd = open_locked(leaf, dir_fd, 0, os.fstat(dir_fd), self.wait_seconds)
             except TimeoutError as problem:
                 raise errors.LockBusy(_busy_message(holder(self.path))) from problem
-        self._fd = fd
+        self._fd, self._pid = fd, os.getpid()
         _leave_note(fd, self.purpose)
 
     def release(self) -> None:
@@ -57,11 +58,13 @@ class Lock:
         fd, self._fd = self._fd, -1
         if fd < 0:
             return
-        with contextlib.suppress(OSError):
-            os.ftruncate(fd, 0)
-        # A child that was forked meanwhile shares the lock: closing alone would leave it there.
-        with contextlib.suppress(OSError):
-            fcntl.flock(fd, fcntl.LOCK_UN)
+        # A child that was forked meanwhile shares the lock. It may not let go of what its parent
+        # holds, and the parent's closing alone would leave the lock with the child.
+        if self._pid == os.getpid():
+            with contextlib.suppress(OSError):
+                os.ftruncate(fd, 0)
+            with contextlib.suppress(OSError):
+                fcntl.flock(fd, fcntl.LOCK_UN)
         os.close(fd)
 
     def __enter__(self) -> Lock:

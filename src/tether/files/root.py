@@ -122,10 +122,12 @@ class Root:
     def remove_leftovers(self, name: str = "", min_age_seconds: float = LEFTOVER_SECONDS) -> int:
         """Remove from one directory what dead writers have left, and count it."""
         with self._directory(name) as fd:
-            temps = [leaf for leaf in os.listdir(fd) if leaf.startswith(TEMP_PREFIX)]
-            return sum(
-                system.unlink_quietly(t, fd) for t in temps if system.age(t, fd) >= min_age_seconds
-            )
+            return sum(system.unlink_quietly(t, fd) for t in _leftovers(fd, min_age_seconds))
+
+    def count_leftovers(self, name: str = "", min_age_seconds: float = LEFTOVER_SECONDS) -> int:
+        """How many files `remove_leftovers` would remove."""
+        with self._directory(name) as fd:
+            return len(_leftovers(fd, min_age_seconds))
 
     @contextlib.contextmanager
     def _parent_of(self, name: str, *, reading: bool = False) -> Iterator[tuple[str, int]]:
@@ -171,6 +173,11 @@ class Root:
         finally:
             os.close(fd)
         system.sync(parent)
+
+
+def _leftovers(fd: int, min_age_seconds: float) -> list[str]:
+    temps = [leaf for leaf in os.listdir(fd) if leaf.startswith(TEMP_PREFIX)]
+    return [temp for temp in temps if system.age(temp, fd) >= min_age_seconds]
 
 
 def make_directory_like(path: str, like: str) -> None:

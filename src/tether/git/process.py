@@ -200,7 +200,10 @@ def _starting() -> Iterator[None]:
         yield
     except subprocess.TimeoutExpired:
         raise errors.GitError(f"Git did not answer within {TIMEOUT_SECONDS:.0f} seconds.") from None
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as error:
+        # Python names the directory if that is what is missing, and else the program.
+        if isinstance(error.filename, str) and os.path.basename(error.filename) == "git":
+            raise errors.GitMissing("The git on the PATH cannot be started.") from None
         raise errors.NotARepository from None
     except OSError as error:
         raise errors.GitError(f"Git could not be started: {error.strerror}.") from None

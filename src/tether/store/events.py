@@ -72,7 +72,10 @@ def latest(store: port.Store, limit: int, wanted: Filter = _ALL) -> list[Event]:
 
 def _event(row: port.Row) -> Event:
     try:
-        return Event(**{**row, "data": json.loads(row["data"])})
+        data = json.loads(row["data"])
+        if not isinstance(data, dict):
+            raise ValueError("not an object")
+        return Event(**{**row, "data": data})
     except (ValueError, TypeError) as problem:
         raise errors.StoreCorrupt(
             f"Event {row['id']} cannot be read: the store's file is damaged."

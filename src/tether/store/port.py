@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tether import errors
 from tether.store import sql
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ T = TypeVar("T")
 
 _STORE = sql.Queries("store")
 _EVENTS = sql.Queries("events")
+
+
+class RowRefused(Exception):
+    """The database does not take a row: its type, its size, or what must be unique or not null."""
 
 
 class Reader:
@@ -74,7 +79,12 @@ class Transaction(Reader):
         amount = len(self._events)
         [counter] = self.rows(_STORE.count_up, name="events", amount=amount)
         for number, event in enumerate(self._events, start=counter["value"] - amount + 1):
-            self.rows(_EVENTS.append, id=number, **event)
+            try:
+                self.rows(_EVENTS.append, id=number, **event)
+            except RowRefused as problem:
+                raise errors.StoreCorrupt(
+                    "The store does not take an event with the next id. Nothing was changed."
+                ) from problem
 
 
 class Snapshot(Protocol):

@@ -8,6 +8,7 @@ answer the database is asked what became of it.
 
 from __future__ import annotations
 
+import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +40,21 @@ class _RolledBack(psycopg.OperationalError):
     """The connection broke during COMMIT and nothing was saved: the work may run again."""
 
 
-_VICTIM = (_RolledBack, psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected)
+_VICTIM = (
+    _RolledBack,
+    psycopg.errors.SerializationFailure,
+    psycopg.errors.DeadlockDetected,
+    # We slept for too long (a lid that was closed), and the server took the work back.
+    psycopg.errors.IdleInTransactionSessionTimeout,
+)
+
+
+_REFUSALS = (
+    psycopg.IntegrityError,
+    psycopg.DataError,
+    psycopg.errors.DatatypeMismatch,
+    UnicodeEncodeError,
+)
 
 
 class PostgresStore:
@@ -61,6 +76,7 @@ class PostgresStore:
         self._series = series
         self._connection: _Connection | None = None
         self._is_prepared = False
+        self._pid = os.getpid()
 
     # Reading
 
@@ -68,12 +84,16 @@ class PostgresStore:
         return self._retrying(lambda connection: _execute(connection, query, params))
 
     def snapshot(self, work: Callable[[port.Snapshot], T]) -> T:
-        def read(connection: _Connection) -> T:
+        # Never again once it has begun: what `work` has passed on cannot be taken back.
+        connection = self._retrying(_answering)
+        try:
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                # Who reads what we pass on may take a long time, and we hold up nobody.
+                connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
                 return work(_CursorSnapshot(connection))
-
-        return self._retrying(read)
+        except psycopg.Error as problem:
+            raise self._error(problem) from problem
 
     # Writing
 
@@ -121,7 +141,12 @@ class PostgresStore:
         except psycopg.OperationalError:
             if not connection.broken:
                 raise
-            if not self._was_committed(transaction_id):
+            try:
+                was_committed = self._was_committed(transaction_id)
+            except errors.StoreError as problem:
+                # Whatever kept us from asking: "nothing was changed" may be untrue.
+                raise errors.StoreUncertain from problem
+            if not was_committed:
                 raise _RolledBack from None
         return result
 
@@ -176,6 +201,10 @@ class PostgresStore:
         return self._connection.broken or self._connection.closed
 
     def _open(self, *, prepares: bool) -> _Connection:
+        if self._pid != os.getpid():
+            # After a fork the connection is the parent's: closing it here would end it there.
+            _LEFT_TO_PARENT.append(self._connection)
+            self._connection, self._pid = None, os.getpid()
         connection = self._connection
         if connection is None or connection.closed or connection.broken:
             self.close()
@@ -215,8 +244,14 @@ class PostgresStore:
                 _migrate(connection, found, self._series)
 
     def _create_schema(self, connection: _Connection) -> None:
-        name = composing.Identifier(self.schema_name)
-        connection.execute(composing.SQL("CREATE SCHEMA {}").format(name))
+        # It may be there, made for a role that may not make it; IF NOT EXISTS would ask for that
+        # right all the same.
+        found = connection.execute(
+            "SELECT 1 FROM pg_namespace WHERE nspname = %s", [self.schema_name]
+        ).fetchone()
+        if found is None:
+            name = composing.Identifier(self.schema_name)
+            connection.execute(composing.SQL("CREATE SCHEMA {}").format(name))
         connection.execute(self._series.whole("postgres"))
         _set_version(connection, self._series.migrations("postgres")[-1])
 
@@ -262,6 +297,19 @@ class PostgresStore:
                 f"The database at {shown_url(self._url)} does not answer as it should: {reason}."
                 " Nothing was changed."
             )
+        return self._lasting_error(problem)
+
+    def _lasting_error(self, problem: psycopg.Error) -> BaseException:
+        if self._connection is None and isinstance(problem, psycopg.ProgrammingError):
+            return errors.ConfigError(
+                "The store's URL is not one that PostgreSQL understands. Nothing was changed.",
+                hint="Write it as postgresql://user@host/database.",
+            )
+        if isinstance(problem, psycopg.errors.UndefinedTable):
+            return errors.StoreCorrupt(
+                f"The schema {self.schema_name} is not whole. It was left as it is.",
+                hint="Ask who looks after the database what became of it.",
+            )
         return problem
 
     def _who_holds(self) -> str:
@@ -289,6 +337,10 @@ class PostgresStore:
         )
 
 
+# Connections of a parent process, kept so that a child never closes them.
+_LEFT_TO_PARENT: list[_Connection | None] = []
+
+
 class _CursorSnapshot:
     def __init__(self, connection: _Connection) -> None:
         self._connection = connection
@@ -313,16 +365,34 @@ def shown_url(url: str) -> str:
 def _execute(
     connection: _Connection, query: sql.Query, params: Mapping[str, object]
 ) -> list[port.Row]:
-    cursor = connection.execute(query.pyformat, params)
+    try:
+        cursor = connection.execute(query.pyformat, params)
+    except _REFUSALS as problem:
+        raise port.RowRefused from problem
     return cursor.fetchall() if cursor.description else []
 
 
 def _version(connection: _Connection) -> schema.Version | None:
-    exists = connection.execute("SELECT to_regclass('meta') IS NOT NULL AS found").fetchone()
-    if not exists or not exists["found"]:
+    # Not to_regclass(): it answers from a cache that does not hear of a schema that another process
+    # made while we waited for our turn.
+    exists = connection.execute(
+        "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+        " WHERE nspname = current_setting('search_path') AND relname = 'meta'"
+        " AND has_schema_privilege(pg_namespace.oid, 'USAGE')"
+    ).fetchone()
+    if exists is None:
         return None
     meta = {row["key"]: row["value"] for row in _execute(connection, _SQL.meta, {})}
-    return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
+    try:
+        return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
+    except (KeyError, ValueError) as problem:
+        raise errors.StoreCorrupt("The store does not say which schema it has.") from problem
+
+
+def _answering(connection: _Connection) -> _Connection:
+    """The connection, if it still is one."""
+    connection.execute("SELECT 1")
+    return connection
 
 
 def _is_writable(connection: _Connection) -> bool:

@@ -8,8 +8,10 @@ cannot be written can still be read, and one that is not there yet reads as empt
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -23,8 +25,6 @@ LOCK_NAME = "tether.lock"
 # "TETH": tells our file from any other SQLite database.
 APPLICATION_ID = 0x54455448
 _JOURNAL_MODE = "truncate"
-_MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES = 100
 _SQL = sql.Queries("store")
 
 
@@ -48,6 +48,10 @@ class SqliteStore:
         self._clock = time or clock.SystemClock()
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
+        # For a copy in memory: what the file looked like when it was made.
+        self._copied: tuple[int, int] | None = None
+        self._is_checked = False
+        self._pid = os.getpid()
 
     # Reading
 
@@ -72,12 +76,20 @@ class SqliteStore:
         self._make_directory()
         lock = files.Lock(self._lock_path, purpose=purpose, wait_seconds=self._wait_seconds)
         try:
-            with lock, _Translated():
-                return self._transact(self._for_writing(), work)
-        except errors.LockBusy as busy:
-            raise errors.StoreBusy(busy.message.replace("The lock", "The store", 1)) from busy
-        except errors.NotWritable as problem:
-            raise errors.StoreReadOnly from problem
+            with _Translated():
+                # Only what the store itself meets is told as the store's: the errors of `work`,
+                # which may write files and take locks of its own, pass as they are.
+                try:
+                    lock.acquire()
+                    connection = self._for_writing()
+                except errors.LockBusy as busy:
+                    message = busy.message.replace("The lock", "The store", 1)
+                    raise errors.StoreBusy(message) from busy
+                except errors.NotWritable as problem:
+                    raise errors.StoreReadOnly from problem
+                return self._transact(connection, work)
+        finally:
+            lock.release()
 
     def exists(self) -> bool:
         return _has_content(self.path)
@@ -113,15 +125,17 @@ class SqliteStore:
         return os.path.join(self._place.store_dir, LOCK_NAME)
 
     def _make_directory(self) -> None:
-        if os.path.isdir(self._place.store_dir):
-            return
-        kind = workspace.filesystem(self._place.store_dir)
+        # Also one that is there already: it may have been made by hand, or with TETHER_STORE_DIR.
+        kind = "" if self._is_checked else workspace.filesystem(self._place.store_dir)
         if not workspace.is_safe_for_sqlite(kind):
             raise errors.PlatformUnsupported(
                 f"The store directory is on {kind}, where SQLite's locks are not reliable."
-                " Nothing was created.",
+                " Nothing was changed.",
                 hint="Set TETHER_STORE_DIR to a local disk, or TETHER_STORE_URL to PostgreSQL.",
             )
+        self._is_checked = True
+        if os.path.isdir(self._place.store_dir):
+            return
         try:
             files.make_directory_like(self._place.store_dir, like=self._place.common_dir)
         except errors.NotWritable as problem:
@@ -130,24 +144,38 @@ class SqliteStore:
     def _for_reading(self) -> sqlite3.Connection:
         """The open connection; an empty store in memory if there is no file yet."""
         connection = self._current()
-        if connection is not None:
+        if connection is not None and self._copied in (None, _look(self.path)):
             return connection
+        self.close()
         if not _has_content(self.path):
             return self._keep(self._empty_in_memory(), None)
+        try:
+            return self._open_for_reading()
+        except sqlite3.OperationalError as problem:
+            if problem.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+                raise
+            return self._keep(*self._recovered_copy())
+
+    def _open_for_reading(self) -> sqlite3.Connection:
         connection, inode = self._open_file()
-        if not self._series.needs_migration(_version(connection)):
+        if not _has_content(self.path):
+            # Its making was interrupted, and SQLite has just taken back the half of it.
+            connection.close()
+            return self._keep(self._empty_in_memory(), None)
+        if not self._needs_migration(connection):
             return self._keep(connection, inode)
         connection.close()
         try:
             self.write("migrate", lambda _: None)
         except errors.StoreReadOnly:
-            return self._keep(self._migrated_copy(), inode)
+            copied = _look(self.path)
+            return self._keep(self._migrated_copy(), inode, copied)
         return self._for_reading()
 
     def _for_writing(self) -> sqlite3.Connection:
         """The open connection to a file of this schema. The lock is held."""
         connection = self._current()
-        if connection is not None and self._inode is not None:
+        if connection is not None and self._inode is not None and self._copied is None:
             return connection
         self.close()
         if not os.path.exists(self.path):
@@ -156,14 +184,26 @@ class SqliteStore:
             )
         connection, inode = self._open_file()
         if _has_content(self.path):
-            if self._series.needs_migration(_version(connection)):
+            if self._needs_migration(connection):
                 self._transact(connection, lambda _: _migrate(connection, self._series))
         else:
             self._transact(connection, lambda _: _create(connection, self._series))
         return self._keep(connection, inode)
 
+    def _needs_migration(self, connection: sqlite3.Connection) -> bool:
+        try:
+            return self._series.needs_migration(_version(connection))
+        except BaseException:
+            connection.close()
+            raise
+
     def _current(self) -> sqlite3.Connection | None:
         """The connection, unless the file was set aside or replaced since it was opened."""
+        if self._pid != os.getpid():
+            # SQLite's connections must not be carried over a fork, and not even be closed there:
+            # closing would take back what the parent is writing.
+            _LEFT_TO_PARENT.append(self._connection)
+            self._connection, self._pid = None, os.getpid()
         if self._connection is None:
             return None
         try:
@@ -175,18 +215,25 @@ class SqliteStore:
         self.close()
         return None
 
-    def _keep(self, connection: sqlite3.Connection, inode: int | None) -> sqlite3.Connection:
-        self._connection, self._inode = connection, inode
+    def _keep(
+        self,
+        connection: sqlite3.Connection,
+        inode: int | None,
+        copied: tuple[int, int] | None = None,
+    ) -> sqlite3.Connection:
+        self._connection, self._inode, self._copied = connection, inode, copied
         return connection
 
     def _open_file(self) -> tuple[sqlite3.Connection, int]:
-        inode = os.stat(self.path).st_ino
-        is_short = _check_header(self.path)
+        inode = _check_file(self.path)
         escaped = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         connection = self._connect(f"file:{escaped}?mode=rw")
-        _check_ours(connection)
-        if is_short:
+        try:
+            _check_ours(connection)
             _check_whole(connection, self.path)
+        except BaseException:
+            connection.close()
+            raise
         return connection, inode
 
     def _connect(self, target: str) -> sqlite3.Connection:
@@ -217,6 +264,34 @@ class SqliteStore:
         source.close()
         self._transact(copy, lambda _: _migrate(copy, self._series))
         return copy
+
+    def _recovered_copy(self) -> tuple[sqlite3.Connection, int, tuple[int, int] | None]:
+        """A store whose last write was interrupted, and which we may not repair, as it was before.
+
+        SQLite reads such a file only after it has played back the journal; here in a copy of both.
+        """
+        import shutil
+        import tempfile
+
+        before, inode = _look(self.path), _check_file(self.path)
+        with tempfile.TemporaryDirectory(prefix="tether-") as directory:
+            path = os.path.join(directory, FILE_NAME)
+            shutil.copyfile(f"{self.path}-journal", f"{path}-journal")
+            shutil.copyfile(self.path, path)
+            if _look(self.path) != before:
+                raise errors.StoreBusy
+            source = self._connect(f"file:{path}?mode=rw")
+            try:
+                _check_ours(source)
+                if not _has_content(path):
+                    return self._empty_in_memory(), inode, before
+                copy = self._connect(":memory:")
+                source.backup(copy)
+            finally:
+                source.close()
+        if self._series.needs_migration(_version(copy)):
+            self._transact(copy, lambda _: _migrate(copy, self._series))
+        return copy, inode, before
 
     def _now(self, offset_ms: int) -> str:
         return clock.text(self._clock.now_ms() + offset_ms)
@@ -254,17 +329,44 @@ class SqliteStore:
             self._connection = None
 
 
-def set_aside(place: workspace.Workspace) -> str:
-    """Move a damaged store file away, with its journal; the new name."""
+def set_aside(place: workspace.Workspace) -> str | None:
+    """Move a damaged store file away, with its journal; the new name, or None if it is whole."""
     root = files.Root(place.store_dir)
     aside = f"{FILE_NAME}.damaged-{ids.random_base32(8)}"
+    if not root.exists(FILE_NAME):
+        return None
     with files.Lock(os.path.join(place.store_dir, LOCK_NAME), purpose="set aside"):
+        # Under the lock: while we waited, somebody else may have repaired it and written anew.
+        if not _is_damaged(place):
+            return None
         # The journal first: left behind, it would be played back into the next store.
         if root.exists(f"{FILE_NAME}-journal"):
             root.rename_noreplace(f"{FILE_NAME}-journal", f"{aside}-journal")
         root.rename_noreplace(FILE_NAME, aside)
     return os.path.join(place.store_dir, aside)
 
+
+def _is_damaged(place: workspace.Workspace) -> bool:
+    try:
+        return _has_damage(SqliteStore(place, wait_seconds=1))
+    except (errors.StoreCorrupt, errors.StoreForeign):
+        return True
+
+
+def _has_damage(store: SqliteStore) -> bool:
+    with _Translated():
+        connection, _ = store._open_file()
+        try:
+            if not _has_content(store.path):
+                return False
+            _version(connection)
+            return bool(_pragma(connection, "integrity_check(1)") != "ok")
+        finally:
+            connection.close()
+
+
+# Connections of a parent process, kept so that a child never closes them.
+_LEFT_TO_PARENT: list[sqlite3.Connection | None] = []
 
 _SYNCHRONOUS = {0: "OFF", 1: "NORMAL", 2: "FULL", 3: "EXTRA"}
 
@@ -283,15 +385,22 @@ class _CopySnapshot:
 def _execute(
     connection: sqlite3.Connection, query: sql.Query, params: Mapping[str, object]
 ) -> list[port.Row]:
-    cursor = connection.execute(query.text, params)
-    if cursor.description is None:
-        return []
-    names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    try:
+        cursor = connection.execute(query.text, params)
+    except (sqlite3.IntegrityError, OverflowError, UnicodeEncodeError) as problem:
+        raise port.RowRefused from problem
+    # Closed also after an error: a row that cannot be read would keep its lock on the file, and
+    # writers out, until the last trace of the error is collected.
+    with contextlib.closing(cursor):
+        if cursor.description is None:
+            return []
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> Any:
-    return connection.execute(f"PRAGMA {name}").fetchone()[0]
+    with contextlib.closing(connection.execute(f"PRAGMA {name}")) as cursor:
+        return cursor.fetchone()[0]
 
 
 # Schema
@@ -305,31 +414,32 @@ def _has_content(path: str) -> bool:
         return False
 
 
-def _check_header(path: str) -> bool:
-    """Refuse what is no database; is the file shorter than its header says?"""
+def _look(path: str) -> tuple[int, int] | None:
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except PermissionError as problem:
-        raise errors.StoreError("The store's file may not be read from here.") from problem
+        found = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _check_file(path: str) -> int:
+    """Refuse what cannot be a database; the file's inode.
+
+    By a look and never by opening it: closing any descriptor of the file would drop the locks that
+    another connection of this process holds on it. What is in the file SQLite checks itself, after
+    it has played back the journal of an interrupted write.
+    """
+    try:
+        found = os.lstat(path)
     except OSError as problem:
-        raise errors.LinkRefused("The store's file is a link. It was not followed.") from problem
-    try:
-        start = os.read(fd, _HEADER_BYTES)
-        size = os.fstat(fd).st_size
-    finally:
-        os.close(fd)
-    if start[: len(_MAGIC)] != _MAGIC[: len(start)]:
-        raise errors.StoreCorrupt
-    return size < _page_count(start) * _page_bytes(start)
-
-
-def _page_bytes(header: bytes) -> int:
-    size = int.from_bytes(header[16:18], "big")
-    return 65536 if size == 1 else size
-
-
-def _page_count(header: bytes) -> int:
-    return int.from_bytes(header[28:32], "big")
+        raise errors.StoreBusy("The store was just moved away. Nothing was changed.") from problem
+    if stat.S_ISLNK(found.st_mode):
+        raise errors.LinkRefused("The store's file is a link. It was not followed.")
+    if not stat.S_ISREG(found.st_mode):
+        raise errors.StoreForeign
+    if not os.access(path, os.R_OK):
+        raise errors.StoreError("The store's file may not be read from here.")
+    return found.st_ino
 
 
 def _check_whole(connection: sqlite3.Connection, path: str) -> None:
@@ -348,7 +458,6 @@ def _check_ours(connection: sqlite3.Connection) -> None:
     if _pragma(connection, "application_id") != APPLICATION_ID and _pragma(
         connection, "schema_version"
     ):
-        connection.close()
         raise errors.StoreForeign
 
 

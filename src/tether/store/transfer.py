@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tether import errors, ids
-from tether.store import port, schema, sql
+from tether.store import port, remember_workspace_id, schema, sql
 
 FORMAT = 1
 # `meta` tells of the store itself, not of what happened in it.
 _LEFT_OUT = frozenset(["meta"])
-_MAX_LINE_BYTES = 16 * 1024 * 1024
+_EVENTS = sql.Queries("events")
 
 
 def export(
@@ -46,18 +46,35 @@ def export(
     return store.snapshot(work)
 
 
-def import_(store: port.Store, read: Callable[[], Iterable[bytes]]) -> int:
+def import_(
+    store: port.Store,
+    read: Callable[[], Iterable[bytes]],
+    workspace_id: ids.WorkspaceId | None = None,
+) -> int:
     """Fill an empty store from an export, all or nothing; the number of rows.
 
-    `read` gives the lines from the start, each time it is called.
+    `read` gives the lines from the start, each time it is called. `workspace_id` is whose store it
+    becomes: other checkouts will ask it.
     """
 
     def work(transaction: port.Transaction) -> int:
         _require_empty(transaction)
         count = 0
         for table, row in _rows(read()):
-            transaction.rows(_insert(table, list(row)), **row)
+            try:
+                transaction.rows(_insert(table, list(row)), **row)
+            except port.RowRefused as problem:
+                raise errors.ExportInvalid(
+                    f"Line {count + 2} has a row that does not fit into a store."
+                    " Nothing was imported."
+                ) from problem
             count += 1
+        if transaction.rows(_EVENTS.uncounted):
+            raise errors.ExportInvalid(
+                "This export has events that its counter has not reached. Nothing was imported."
+            )
+        if workspace_id is not None:
+            remember_workspace_id(transaction, workspace_id)
         return count
 
     return store.write("import", work)
@@ -95,8 +112,10 @@ def _rows(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
                 " Nothing was imported.",
                 hint="Use the Tether that made the export, or a newer one.",
             )
-        if not all(isinstance(value, (str, int, type(None))) for value in row.values()):
-            raise errors.ExportInvalid(f"Line {number} has a value that no column holds.")
+        if not all(type(value) in (str, int, type(None)) for value in row.values()):
+            raise errors.ExportInvalid(
+                f"Line {number} has a value that no column holds. Nothing was imported."
+            )
         digest.update(line)
         count += 1
         yield table, row
@@ -120,8 +139,6 @@ def _check_end(end: object, count: int, digest: str) -> None:
 
 
 def _record(line: bytes, number: int) -> dict[str, Any]:
-    if len(line) > _MAX_LINE_BYTES:
-        raise errors.ExportInvalid(f"Line {number} is too long. Nothing was imported.")
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as problem:

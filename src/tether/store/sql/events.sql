@@ -19,3 +19,8 @@ FROM events
 WHERE (CAST(:task AS TEXT) IS NULL OR task = :task)
   AND (CAST(:session AS TEXT) IS NULL OR session = :session)
 ORDER BY id DESC LIMIT :limit;
+
+-- name: uncounted
+-- An event that the counter has not reached: its id would be given out again.
+SELECT id FROM events
+WHERE id > (SELECT value FROM counters WHERE name = 'events') LIMIT 1;
