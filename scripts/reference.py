@@ -124,9 +124,7 @@ def _settings() -> str:
         "",
         "| name | meaning |",
         "|---|---|",
-        "| `TETHER_STORE_DIR` | The store directory, instead of `<git common dir>/tether`. |",
-        "| `TETHER_AGENT` | The name of the agent that calls. |",
-        "| `TETHER_DEBUG` | Show the traceback of an unexpected error. |",
+        *(f"| `{name}` | {meaning} |" for name, meaning in config.VARIABLES.items()),
         "| `NO_COLOR` | No colours on a terminal. |",
     ]
     return "\n".join(lines) + "\n"

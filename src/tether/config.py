@@ -12,7 +12,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tether import __version__, errors, files, ids, text, workspace
@@ -62,6 +62,12 @@ SETTINGS = (
     ),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
+# What else the environment may say: not settings, because no file may say it.
+VARIABLES = {
+    "TETHER_STORE_DIR": "The store directory, instead of `<git common dir>/tether`; absolute.",
+    "TETHER_AGENT": "The name of the agent that calls.",
+    "TETHER_DEBUG": "Show the traceback of an unexpected error.",
+}
 
 
 class Settings(NamedTuple):
@@ -100,20 +106,26 @@ def with_workspace_id(content: bytes, workspace_id: ids.WorkspaceId) -> bytes:
     if top and not top.endswith(b"\n"):
         top += newline
     line = f'workspace_id = "{workspace_id}"'.encode() + newline
-    return top + line + b"".join(lines[end:])
+    new = top + line + b"".join(lines[end:])
+    if _workspace_id_in(new) != workspace_id:
+        raise errors.ConfigError(
+            "The settings file cannot be extended safely. Nothing was changed.",
+            hint=f'Add this line above its first table: workspace_id = "{workspace_id}"',
+        )
+    return new
 
 
-def has_workspace_id(content: bytes) -> bool:
-    """Does a settings file name a workspace id?"""
+def _workspace_id_in(content: bytes) -> object:
     import tomllib
 
     try:
-        return "workspace_id" in tomllib.loads(content.decode())
+        return tomllib.loads(content.decode()).get("workspace_id")
     except (ValueError, RecursionError):
-        return False
+        return None
 
 
 class _Source(NamedTuple):
+    key: str
     label: str
     path: str
     is_tracked: bool
@@ -132,17 +144,21 @@ def load(place: workspace.Workspace, environ: Mapping[str, str]) -> Settings:
 
 
 def places(place: workspace.Workspace, environ: Mapping[str, str]) -> dict[str, str]:
-    """The files that are read, by label, whether or not they exist."""
-    return {source.label: source.path for source in _sources(place, environ)}
+    """The files that are read, whether or not they exist."""
+    return {source.key: source.path for source in _sources(place, environ)}
 
 
 def _sources(place: workspace.Workspace, environ: Mapping[str, str]) -> list[_Source]:
     sources = []
     if place.root:
-        sources.append(_Source(TRACKED_FILE, os.path.join(place.root, TRACKED_FILE), True))
+        sources.append(
+            _Source("tracked_settings", TRACKED_FILE, os.path.join(place.root, TRACKED_FILE), True)
+        )
     user_dir = environ.get("XDG_CONFIG_HOME") or os.path.join(environ.get("HOME", "/"), ".config")
-    sources.append(_Source("user config", os.path.join(user_dir, "tether", "config.toml"), False))
-    sources.append(_Source(LOCAL_FILE, os.path.join(place.store_dir, LOCAL_FILE), False))
+    user_file = os.path.join(user_dir, "tether", "config.toml")
+    sources.append(_Source("user_settings", "user config", user_file, False))
+    local_file = os.path.join(place.store_dir, LOCAL_FILE)
+    sources.append(_Source("local_settings", LOCAL_FILE, local_file, False))
     return sources
 
 
@@ -204,7 +220,7 @@ def _read_files(sources: list[_Source]) -> Settings:
                 or (setting and not setting.is_tracked)
             ):
                 raise errors.ConfigForbidden(
-                    f"{source.label} is tracked by Git, so it may not set {_shown(name)}."
+                    f"{source.label} comes with the repository, so it may not set {_shown(name)}."
                     " Nothing of it was used."
                 )
             if setting is None:
@@ -289,13 +305,28 @@ def _apply_environment(settings: Settings, environ: Mapping[str, str]) -> Settin
         if value := environ.get(setting.variable):
             checked = _checked(setting, value, setting.variable)
             settings = settings.replacing(setting.name, checked, setting.variable)
-    return settings
+    warnings = tuple(_unknown_variables(environ))
+    return settings._replace(warnings=settings.warnings + warnings) if warnings else settings
+
+
+def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    """A variable that is spelt wrongly would quietly mean another store or another agent."""
+    known = {*VARIABLES, *(setting.variable for setting in SETTINGS)}
+    return [
+        f"environment: {_advice(name, known)}"
+        for name in environ
+        if name.startswith("TETHER_") and name not in known
+    ]
 
 
 def _unknown(name: str) -> str:
+    return _advice(name, _BY_NAME)
+
+
+def _advice(name: str, known: Iterable[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(name[:100], list(_BY_NAME), n=1)
+    near = difflib.get_close_matches(name[:100], list(known), n=1)
     advice = f"; did you mean {near[0]}?" if near else "."
     return f"there is no setting {_shown(name)}{advice}"
 

@@ -44,6 +44,11 @@ class Workspace(NamedTuple):
         return self.git_dir != self.common_dir
 
     @property
+    def owns_store(self) -> bool:
+        """Is the store directory this repository's own, and not one that was named to it?"""
+        return self.store_dir == f"{self.common_dir}/{STORE_NAME}"
+
+    @property
     def name(self) -> str:
         """`main`, or Git's own name of a linked worktree: unique within the repository."""
         return f"worktree-{os.path.basename(self.git_dir)}" if self.is_linked else "main"

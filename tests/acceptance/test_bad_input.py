@@ -321,6 +321,30 @@ def test_a_foreign_database_is_left_as_it_is(set_up: Path, tether: Tether) -> No
     assert store_of(set_up).read_bytes() == before
 
 
+def test_odd_things_in_the_store_s_place(repo: Path, tether: Tether) -> None:
+    store_of(repo).mkdir(parents=True)
+    assert_error(tether("events", "--json", cwd=repo), "store_foreign", 1)
+    assert tether("doctor", cwd=repo).code == 0
+    shutil.rmtree(store_of(repo).parent)
+    store_of(repo).parent.write_text("a file")
+    assert_error(tether("events", "--json", cwd=repo), "store_foreign", 1)
+    assert tether("doctor", cwd=repo).code == 0
+    assert tether("init", "--yes", cwd=repo).code == 1
+    assert store_of(repo).parent.read_text() == "a file"
+
+
+@pytest.mark.parametrize("url", ["postgresql://%zz", "mysql://db", "sqlite:///x"])
+def test_a_url_that_is_none(repo: Path, tether: Tether, url: str) -> None:
+    there = {"TETHER_STORE_URL": url, "TETHER_WORKSPACE_ID": "0123456789"}
+    assert_error(tether("events", "--json", cwd=repo, env=there), "config_invalid", 1)
+
+
+def test_a_misspelt_variable_is_named(repo: Path, tether: Tether) -> None:
+    ended = tether("events", "--json", cwd=repo, env={"TETHER_STORE_URLL": "x"})
+    assert ended.json["ok"]
+    assert "did you mean TETHER_STORE_URL?" in ended.err
+
+
 def test_an_empty_file_is_a_store_that_is_not_there_yet(repo: Path, tether: Tether) -> None:
     store_of(repo).parent.mkdir()
     store_of(repo).touch()

@@ -40,6 +40,7 @@ def settled(repo: Path, tether: Tether) -> Path:
     """A repository whose settings are cached: not so while its tether.toml has just changed."""
     tether("init", "--yes", cwd=repo)
     cache = repo / ".git" / "tether" / "cache" / "settings.main.json"
+    cache.unlink(missing_ok=True)  # of the time before there was a tether.toml
     for _ in range(1000):
         if cache.exists():
             return repo

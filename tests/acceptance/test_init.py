@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Tether
+from tether import ids
 
 Git = Callable[..., str]
 
@@ -122,3 +123,65 @@ def test_with_postgresql_the_schema_is_made(repo: Path, tether: Tether, postgres
     assert len(tether("events", "--json", cwd=repo, env=there).json["events"]) == 1
     assert not (repo / ".git" / "tether" / "tether.db").exists()
     assert tether("init", "--yes", cwd=repo, env=there).out.startswith("Nothing to do")
+
+
+def test_many_at_once_agree(repo: Path, environ: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "tether", "init", "--yes"]
+    started = [
+        subprocess.Popen(command, cwd=repo, env=environ, stdout=subprocess.PIPE) for _ in range(6)
+    ]
+    for process in started:
+        process.communicate()
+        assert process.returncode == 0
+    text = (repo / "tether.toml").read_text()
+    assert text.count("workspace_id =") == 1
+    tomllib.loads(text)
+
+
+def test_many_at_once_agree_on_postgresql(
+    repo: Path, environ: dict[str, str], tether: Tether, postgres_url: str
+) -> None:
+    environ["TETHER_STORE_URL"] = postgres_url
+    (repo / "tether.toml").write_text(f'workspace_id = "{ids.WorkspaceId.generate()}"\n')
+    command = [sys.executable, "-m", "tether", "init", "--yes"]
+    started = [
+        subprocess.Popen(command, cwd=repo, env=environ, stdout=subprocess.PIPE) for _ in range(6)
+    ]
+    for process in started:
+        process.communicate()
+        assert process.returncode == 0
+    assert len(tether("events", "--json", cwd=repo).json["events"]) == 1
+
+
+def test_a_store_of_another_repository_is_not_taken_over(
+    repo: Path, tmp_path: Path, git: Git, tether: Tether
+) -> None:
+    shared = {"TETHER_STORE_DIR": str(tmp_path / "shared")}
+    tether("init", "--yes", cwd=repo, env=shared)
+    other = tmp_path / "other"
+    other.mkdir()
+    git("init", "-q", cwd=other)
+    ended = tether("init", "--yes", "--json", cwd=other, env=shared)
+    assert (ended.code, ended.json["error"]["code"]) == (1, "store_of_another")
+    assert not (other / "tether.toml").exists()
+    (other / "tether.toml").write_text('workspace_id = "0123456789"\n')
+    for words in (["init", "--yes"], ["events"]):
+        ended = tether(*words, "--json", cwd=other, env=shared)
+        assert (ended.code, ended.json["error"]["code"]) == (1, "store_of_another")
+    report = tether("doctor", "--json", cwd=other, env=shared).json["doctor"]
+    assert [c["grade"] for c in report["checks"] if c["name"] == "store"] == ["fail"]
+    assert len(tether("events", "--json", cwd=repo, env=shared).json["events"]) == 1
+
+
+@pytest.mark.parametrize("content", ['workspace_id = ""\n', "  [store]\n", "x = [\n[1]\n]\n"])
+def test_a_file_that_is_written_stays_valid_or_is_left(
+    repo: Path, tether: Tether, content: str
+) -> None:
+    (repo / "tether.toml").write_text(content)
+    ended = tether("init", "--yes", cwd=repo)
+    now = (repo / "tether.toml").read_text()
+    if ended.code:
+        assert now == content
+    else:
+        assert tomllib.loads(now).get("workspace_id")
+        assert tether("init", "--yes", cwd=repo).out.startswith("Nothing to do")

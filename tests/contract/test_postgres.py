@@ -98,6 +98,26 @@ def test_looking_creates_nothing(postgres_url: str, workspace_id: ids.WorkspaceI
     store.close()
 
 
+def test_a_role_without_any_right_is_told_so(
+    postgres_url: str, workspace_id: ids.WorkspaceId
+) -> None:
+    owner = open_store(postgres_url, workspace_id)
+    say(owner, 1)
+    role = f"nobody_{workspace_id}"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute(f"CREATE ROLE {role} LOGIN")
+    stranger = open_store(postgres_url.replace("postgres:@", f"{role}:@"), workspace_id)
+    with pytest.raises(errors.StoreForbidden):
+        heard(stranger)
+    elsewhere = open_store(
+        postgres_url.replace("postgres:@", f"{role}:@"), ids.WorkspaceId.generate()
+    )
+    assert heard(elsewhere) == []
+    assert not elsewhere.describe()["is_writable"]
+    for store in (owner, stranger, elsewhere):
+        store.close()
+
+
 def test_a_role_that_may_only_read(postgres_url: str, workspace_id: ids.WorkspaceId) -> None:
     owner = open_store(postgres_url, workspace_id)
     say(owner, 1)
@@ -108,6 +128,7 @@ def test_a_role_that_may_only_read(postgres_url: str, workspace_id: ids.Workspac
         connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}")
     reader = open_store(postgres_url.replace("postgres:@", f"{role}:@"), workspace_id)
     assert heard(reader) == [(1, 1)]
+    assert not reader.describe()["is_writable"]
     with pytest.raises(errors.StoreReadOnly):
         reader.ensure_writable()
     with pytest.raises(errors.StoreReadOnly):

@@ -85,6 +85,8 @@ class StoreContract:
         store = opened()
         assert not store.exists()
         assert events.latest(store, 10) == []
+        assert len(exported(store)) == 3
+        assert not store.exists(), "reading has made something"
 
     def test_what_one_wrote_the_other_reads(self, opened: OpenStore) -> None:
         one, other = opened(), opened()
@@ -324,9 +326,38 @@ class StoreContract:
         lines = exported(opened())
         assert transfer.import_(another(), lambda: lines) == 2
 
+    @pytest.mark.parametrize(
+        ("header", "changes"),
+        [
+            ({"tether_export": 1, "schema_version": 99}, {}),
+            ({"tether_export": 1, "schema_version": "1"}, {}),
+            ({"tether_export": 2, "schema_version": 1}, {}),
+            (None, {"data": "not json"}),
+            (None, {"data": "[1]"}),
+            (None, {"at": "yesterday"}),
+            (None, {"id": 2**63}),
+            (None, {"id": None}),
+        ],
+    )
+    def test_an_export_that_could_not_be_read_again_is_refused(
+        self,
+        opened: OpenStore,
+        another: OpenStore,
+        header: dict[str, Any] | None,
+        changes: dict[str, Any],
+    ) -> None:
+        """The hash is right: somebody made such a file on purpose, or with another program."""
+        say(opened(), 1)
+        own, *rows, _ = (json.loads(line) for line in exported(opened()))
+        rows[-1]["row"].update(changes)
+        target = another()
+        with pytest.raises(errors.ExportInvalid):
+            transfer.import_(target, lambda: sealed(header or own, rows))
+        assert heard(target) == []
+
     def test_an_import_remembers_whose_store_it_is(self, opened: OpenStore) -> None:
         store, workspace_id = opened(), ids.WorkspaceId.generate()
-        transfer.import_(store, lambda: sealed({"tether_export": 1}, []), workspace_id)
+        transfer.import_(store, lambda: sealed(HEADER, []), workspace_id)
         assert workspace_id_of(store) == workspace_id
 
     def test_errors_of_the_work_pass_as_they_are(self, opened: OpenStore) -> None:
@@ -358,12 +389,14 @@ class StoreContract:
         assert sorted(n for _, n in heard(store)) == [0, 1, 2, 3, 4]
 
 
+HEADER = {"tether_export": 1, "schema_version": schema.OURS.version}
+
+
 def sealed(header: dict[str, Any], rows: list[dict[str, Any]]) -> list[bytes]:
     """An export of these rows, whatever they are."""
-    lines = [json.dumps(row).encode() + b"\n" for row in rows]
+    lines = [json.dumps(part).encode() + b"\n" for part in (header, *rows)]
     end = {"rows": len(rows), "sha256": hashlib.sha256(b"".join(lines)).hexdigest()}
-    first, last = (json.dumps(part).encode() + b"\n" for part in (header, {"end": end}))
-    return [first, *lines, last]
+    return [*lines, json.dumps({"end": end}).encode() + b"\n"]
 
 
 class TestSqlite(StoreContract):

@@ -350,17 +350,27 @@ def test_worktrees_of_the_same_name_have_names_of_their_own(tmp_path: Path, git:
     assert one.name != other.name
 
 
-def test_the_store_may_be_elsewhere(repo: Path, tmp_path: Path) -> None:
+def test_the_store_may_be_elsewhere(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "alias").symlink_to(tmp_path / "stores")
     place = workspace.find(str(repo), store_dir=str(tmp_path / "alias" / "one"))
     assert place.store_dir == str(tmp_path / "stores" / "one")
     assert not os.path.exists(place.store_dir)
-    call = context.Context({"TETHER_STORE_DIR": str(tmp_path / "stores")}, str(repo))
+    monkeypatch.chdir(repo)
+    call = context.Context({"TETHER_STORE_DIR": str(tmp_path / "stores")})
     assert call.workspace.store_dir == str(tmp_path / "stores")
 
 
-def test_an_empty_store_dir_counts_as_none(repo: Path) -> None:
-    call = context.Context({"TETHER_STORE_DIR": ""}, str(repo))
+def test_a_relative_store_dir_is_refused(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo)
+    with pytest.raises(errors.ConfigError, match="absolute"):
+        _ = context.Context({"TETHER_STORE_DIR": "here"}).workspace
+
+
+def test_an_empty_store_dir_counts_as_none(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(repo)
+    call = context.Context({"TETHER_STORE_DIR": ""})
     assert call.workspace.store_dir == str(repo / ".git" / "tether")
 
 

@@ -6,6 +6,8 @@ import compileall
 import os
 from importlib import util
 
+from tether import errors
+
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -16,8 +18,9 @@ def is_compiled() -> bool:
 
 def compile_all() -> str:
     """Compile the whole package."""
-    is_done = compileall.compile_dir(PACKAGE, quiet=2)
-    return "compiled the bytecode" if is_done else "the bytecode could not be written"
+    if not compileall.compile_dir(PACKAGE, quiet=2):
+        raise errors.NotWritable("The bytecode could not be written where Tether is installed.")
+    return "compiled the bytecode"
 
 
 def _modules() -> list[str]:

@@ -7,6 +7,7 @@ report shows its effect.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import stat
 import sys
@@ -41,7 +42,9 @@ class Check(NamedTuple):
 @click.command()
 @click.option("--compile", "compiles", is_flag=True, help="Repair: compile Tether's bytecode.")
 @click.option("--fix-modes", is_flag=True, help="Repair: owner and modes of the store directory.")
-@click.option("--set-aside-store", is_flag=True, help="Repair: move a damaged store file away.")
+@click.option(
+    "--set-aside-store", is_flag=True, help="Repair: move a damaged or foreign store file away."
+)
 @click.option("--remove-leftovers", is_flag=True, help="Repair: files of writers that died.")
 @click.option(
     "--fail-on", type=click.Choice(["warn", "fail"]), help="Exit with 6 if a check is this bad."
@@ -97,9 +100,9 @@ def _report(call: context.Context) -> dict[str, Any]:
     checks.append(Check("repository", "ok", _kind(place)))
     report["places"] |= _places(place, call)
     checks.append(_check_filesystem(place))
-    checks.extend(_check_modes(place))
-    checks.extend(_check_leftovers(place))
-    settings = _try(checks, "settings", lambda: call.settings)
+    for check in (_check_modes, _check_leftovers, _check_set_aside):
+        checks.extend(_try(checks, "store directory", functools.partial(check, place)) or [])
+    settings = _try(checks, "settings", lambda: call.quiet_settings)
     if settings is None:
         return report
     checks.extend(_check_settings(settings))
@@ -121,7 +124,9 @@ def _try(checks: list[Check], name: str, look: Callable[[], T]) -> T | None:
         return look()
     except errors.TetherError as error:
         checks.append(Check(name, "fail", error.message, error.hint))
-        return None
+    except OSError as problem:
+        checks.append(Check(name, "fail", f"The system refused: {problem.strerror}."))
+    return None
 
 
 def _versions() -> dict[str, str | None]:
@@ -233,6 +238,16 @@ def _check_leftovers(place: workspace.Workspace) -> list[Check]:
     ]
 
 
+def _check_set_aside(place: workspace.Workspace) -> list[Check]:
+    if not os.path.isdir(place.store_dir):
+        return []
+    kept = [name for name in os.listdir(place.store_dir) if name.startswith(sqlite.ASIDE_PREFIX)]
+    if not kept:
+        return []
+    message = f"{len(kept)} files of damaged stores are kept in the store directory."
+    return [Check("set aside", "warn", message, "Delete them when nobody needs them any more.")]
+
+
 def _check_settings(settings: config.Settings) -> list[Check]:
     unknown = [Check("settings", "warn", warning) for warning in settings.warnings]
     if unknown:
@@ -242,13 +257,13 @@ def _check_settings(settings: config.Settings) -> list[Check]:
 
 
 def _check_store(facts: dict[str, Any]) -> Check:
+    if facts.get("integrity", "ok") != "ok":
+        return Check("store", "fail", "The store's file is damaged.", errors.StoreCorrupt.hint)
+    if not facts["is_writable"]:
+        state = "can be read but not written" if facts["exists"] else "cannot be made from here"
+        return Check("store", "warn", state, errors.StoreReadOnly.hint)
     if not facts["exists"]:
         return Check("store", "ok", "not created yet: the first write does it, or `tether init`")
-    if facts.get("integrity", "ok") != "ok":
-        hint = "Run `tether export` to save what can be read, then see --set-aside-store."
-        return Check("store", "fail", "The store's file is damaged.", hint)
-    if not facts["is_writable"]:
-        return Check("store", "warn", "can be read but not written", errors.StoreReadOnly.hint)
     where = facts.get("path") or facts.get("url")
     return Check("store", "ok", f"{facts['kind']}, schema {facts['schema_version']}, {where}")
 

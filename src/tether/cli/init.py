@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import click
@@ -15,7 +17,7 @@ from tether.store import events, port
 _TRACKED_HEADER = """\
 # Tether's settings for this repository. Commit this file: it travels with every branch and clone.
 # It may not connect to anything or run anything; such settings go into local.toml in the store
-# directory, or into the environment. All settings: docs/reference/settings.md
+# directory, or into the environment.
 """
 
 
@@ -32,7 +34,6 @@ class Plan(NamedTuple):
     workspace_id: ids.WorkspaceId
     config_file: str | None
     """The file that still needs the workspace id."""
-    makes_store: bool
     steps: list[Step]
 
 
@@ -46,12 +47,12 @@ def init(call: context.Context, yes: bool, dry_run: bool) -> answers.Answer:
 
     Looks at what is there, says what it would change, and changes it only after a yes.
     """
-    plan = _plan(call)
+    plan = _plan(call.workspace, call.settings)
     found = _found(call)
     if plan.steps and not dry_run:
         if not yes:
             _ask(found, plan)
-        _apply(call, plan)
+        plan = _apply(call)
     value = {
         "workspace_id": plan.workspace_id,
         "found": found,
@@ -61,8 +62,7 @@ def init(call: context.Context, yes: bool, dry_run: bool) -> answers.Answer:
     return answers.Answer("init", value, lambda: _told(found, plan, dry_run=dry_run, asked=not yes))
 
 
-def _plan(call: context.Context) -> Plan:
-    place, settings = call.workspace, call.settings
+def _plan(place: workspace.Workspace, settings: config.Settings) -> Plan:
     known = settings.workspace_id
     origin = settings.origins["workspace_id"]
     if known is None and origin != "default":
@@ -71,27 +71,25 @@ def _plan(call: context.Context) -> Plan:
             hint="Remove that line, then run `tether init` again.",
         )
     is_sqlite = not settings.text("store.url")
-    found_store = store.open_store(place, settings) if is_sqlite or known else None
-    try:
-        makes_store = found_store is None or not found_store.exists()
-        if found_store is not None and not makes_store:
+    exists, remembered = False, None
+    if is_sqlite or known:
+        with contextlib.closing(store.open_store(place, settings)) as found:
+            exists = found.exists()
             # Asked in any case: a store that cannot be read must not pass for one in order.
-            remembered = store.workspace_id_of(found_store)
-            known = known or remembered
-    finally:
-        if found_store is not None:
-            found_store.close()
-    config_file = None if settings.workspace_id else _config_file(place)
-    workspace_id = known or ids.WorkspaceId.generate()
+            remembered = store.workspace_id_of(found) if exists else None
+    config_file = None if known else _config_file(place)
+    if place.owns_store:
+        # Another checkout of this repository has named the workspace already.
+        known = known or remembered
     steps = []
     if config_file:
         verb = "add workspace_id to" if os.path.exists(config_file) else "create"
         name = os.path.basename(config_file)
         steps.append(Step(config_file, f"{verb} {name}: says which clones belong together"))
-    if makes_store:
+    if not exists:
         target = os.path.join(place.store_dir, "tether.db") if is_sqlite else "PostgreSQL"
         steps.append(Step(target, "create the store: claims, messages, events; never committed"))
-    return Plan(workspace_id, config_file, makes_store, steps)
+    return Plan(known or ids.WorkspaceId.generate(), config_file, steps)
 
 
 def _config_file(place: workspace.Workspace) -> str:
@@ -119,22 +117,43 @@ def _ask(found: dict[str, str], plan: Plan) -> None:
     if not sys.stdin.isatty():
         raise errors.ConfirmationNeeded
     sys.stderr.write(text.clean(_plan_text(found, plan)) + "\n\n")
-    click.confirm("Go on?", abort=True, err=True)
+    if not click.confirm("Go on?", err=True):
+        raise errors.Declined
 
 
-def _apply(call: context.Context, plan: Plan) -> None:
-    # Also before any file: a name that is not valid must leave the tree as it was.
+def _apply(call: context.Context) -> Plan:
+    """Do what is still to do, and say what that was: another process may have been quicker."""
+    # Before any file: a name that is not valid must leave the tree as it was.
     place, actor = call.workspace, call.actor
-    settings = call.settings.replacing("workspace_id", plan.workspace_id, "init")
-    opened = store.open_store(place, settings)
+    with _alone(place, is_sqlite=not call.settings.text("store.url")):
+        settings = config.load(place, call.environ)
+        plan = _plan(place, settings)
+        if plan.steps:
+            settings = settings.replacing("workspace_id", plan.workspace_id, "init")
+            with contextlib.closing(store.open_store(place, settings)) as opened:
+                # Before any file too: a store that cannot be written must leave the tree as it was.
+                opened.ensure_writable()
+                if plan.config_file:
+                    _write_workspace_id(plan.config_file, plan.workspace_id)
+                opened.write("init", lambda transaction: _record(transaction, actor, plan))
+    return plan
+
+
+@contextlib.contextmanager
+def _alone(place: workspace.Workspace, *, is_sqlite: bool) -> Iterator[None]:
+    """One init at a time in all checkouts of a repository, on this machine."""
+    lock = files.Lock(os.path.join(place.store_dir, "init.lock"), purpose="init")
     try:
-        # Before any file: a store that cannot be written must leave the tree as it was.
-        opened.ensure_writable()
-        if plan.config_file:
-            _write_workspace_id(plan.config_file, plan.workspace_id)
-        opened.write("init", lambda transaction: _record(transaction, actor, plan))
+        files.make_directory_like(place.store_dir, like=place.common_dir)
+        lock.acquire()
+    except errors.NotWritable as problem:
+        if is_sqlite:
+            raise errors.StoreReadOnly from problem
+        # PostgreSQL needs no store directory, and its schema is made only once.
+    try:
+        yield
     finally:
-        opened.close()
+        lock.release()
 
 
 def _record(transaction: port.Transaction, actor: str, plan: Plan) -> None:
@@ -151,16 +170,9 @@ def _write_workspace_id(path: str, workspace_id: ids.WorkspaceId) -> None:
     directory, name = os.path.split(path)
     root = files.Root(directory)
     is_new = not root.exists(name)
-    old = _TRACKED_HEADER.encode() if is_new else root.read_bytes(name)
-    try:
-        if config.has_workspace_id(old):
-            raise errors.AlreadyThere
-        root.write_atomic(name, config.with_workspace_id(old, workspace_id), replace=not is_new)
-    except errors.AlreadyThere as problem:
-        raise errors.Taken(
-            "Another process has just set up Tether here. Its workspace_id was kept.",
-            hint="Run `tether init` again to see that nothing is left to do.",
-        ) from problem
+    header = _TRACKED_HEADER.encode() if name == config.TRACKED_FILE else b""
+    old = header if is_new else root.read_bytes(name)
+    root.write_atomic(name, config.with_workspace_id(old, workspace_id), replace=not is_new)
 
 
 def _told(found: dict[str, str], plan: Plan, *, dry_run: bool, asked: bool) -> str:

@@ -17,7 +17,9 @@ def open_store(
     if not url:
         from tether.store import sqlite
 
-        return sqlite.SqliteStore(place, wait_seconds=wait_seconds, time=time)
+        return sqlite.SqliteStore(
+            place, wait_seconds=wait_seconds, workspace_id=settings.workspace_id, time=time
+        )
     if settings.workspace_id is None:
         raise errors.ConfigError(
             "A store in PostgreSQL needs a workspace_id, and tether.toml has none.",
@@ -28,7 +30,7 @@ def open_store(
     except ImportError as problem:
         raise errors.ExtraMissing(
             "A store in PostgreSQL needs the package psycopg.",
-            hint="Install Tether with its extra: pip install 'tether[postgres]'",
+            hint="Install Tether with its extra, in a clone: pip install '.[postgres]'",
         ) from problem
     return postgres.PostgresStore(url, settings.workspace_id, wait_seconds=wait_seconds)
 

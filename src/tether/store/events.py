@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from tether import errors
+from tether import clock, errors
 from tether.store import port, sql
 
 _SQL = sql.Queries("events")
@@ -68,6 +68,16 @@ def latest(store: port.Store, limit: int, wanted: Filter = _ALL) -> list[Event]:
     """The newest events, oldest of them first."""
     found = store.rows(_SQL.latest, limit=limit, **wanted._asdict())
     return [_event(row) for row in reversed(found)]
+
+
+def is_readable(row: port.Row) -> bool:
+    """Would this row, from an export, be an event again?"""
+    try:
+        clock.parse(str(row.get("at", "")))
+        # SQLite would choose an id where there is none.
+        return type(row.get("id")) is int and isinstance(json.loads(row.get("data", "")), dict)
+    except (ValueError, TypeError, RecursionError):
+        return False
 
 
 def _event(row: port.Row) -> Event:

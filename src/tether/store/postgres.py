@@ -19,7 +19,7 @@ from psycopg import conninfo, rows
 from psycopg import sql as composing
 
 from tether import errors, ids, redaction, text
-from tether.store import port, schema, sql
+from tether.store import port, schema, sql, sqlite
 
 T = TypeVar("T")
 _Connection = psycopg.Connection[rows.DictRow]
@@ -81,11 +81,18 @@ class PostgresStore:
     # Reading
 
     def rows(self, query: sql.Query, **params: object) -> list[port.Row]:
-        return self._retrying(lambda connection: _execute(connection, query, params))
+        def read(connection: _Connection) -> list[port.Row]:
+            if self._is_missing(connection):
+                return sqlite.empty_store(self._series).rows(query, **params)
+            return _execute(connection, query, params)
+
+        return self._retrying(read, prepares=False)
 
     def snapshot(self, work: Callable[[port.Snapshot], T]) -> T:
         # Never again once it has begun: what `work` has passed on cannot be taken back.
-        connection = self._retrying(_answering)
+        connection = self._retrying(_answering, prepares=False)
+        if self._is_missing(connection):
+            return sqlite.empty_store(self._series).snapshot(work)
         try:
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -112,13 +119,7 @@ class PostgresStore:
         return self._retrying(_version, prepares=False) is not None
 
     def ensure_writable(self) -> None:
-        def check(connection: _Connection) -> bool:
-            granted = connection.execute(
-                "SELECT has_table_privilege(current_user, 'events', 'INSERT') AS granted"
-            ).fetchone()
-            return _is_writable(connection) and granted is not None and granted["granted"]
-
-        if not self._retrying(check):
+        if not self._retrying(_is_writable):
             raise errors.StoreReadOnly
 
     def _transact(self, connection: _Connection, work: Callable[[port.Transaction], T]) -> T:
@@ -215,6 +216,16 @@ class PostgresStore:
             self._is_prepared = True
         return connection
 
+    def _is_missing(self, connection: _Connection) -> bool:
+        """Is there nothing to read yet? What is older than this code is brought forward."""
+        if self._is_prepared:
+            return False
+        found = _version(connection)
+        if found is not None:
+            self._prepare_schema(connection)
+            self._is_prepared = True
+        return found is None
+
     def _connect(self) -> _Connection:
         wait_ms = int(self._wait_seconds * 1000)
         return psycopg.connect(
@@ -267,7 +278,7 @@ class PostgresStore:
                 "server_version": _server_version(connection.info.server_version),
                 "schema_version": found.number if found else None,
                 "min_reader": found.min_reader if found else None,
-                "is_writable": _is_writable(connection),
+                "is_writable": _is_writable(connection, has_tables=found is not None),
             }
 
         facts = {"kind": self.kind, "url": shown_url(self._url), "schema": self.schema_name}
@@ -292,7 +303,8 @@ class PostgresStore:
         if isinstance(problem, _VICTIM):
             return errors.StoreBusy()
         if isinstance(problem, psycopg.OperationalError):
-            reason = text.one_line(redaction.redact(str(problem).rpartition("FATAL:")[2]), 120)
+            first = (str(problem).rpartition("FATAL:")[2].strip().splitlines() or [""])[0]
+            reason = text.one_line(redaction.redact(first), 160)
             return errors.StoreUnreachable(
                 f"The database at {shown_url(self._url)} does not answer as it should: {reason}."
                 " Nothing was changed."
@@ -375,13 +387,15 @@ def _execute(
 def _version(connection: _Connection) -> schema.Version | None:
     # Not to_regclass(): it answers from a cache that does not hear of a schema that another process
     # made while we waited for our turn.
-    exists = connection.execute(
-        "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+    found = connection.execute(
+        "SELECT has_schema_privilege(pg_namespace.oid, 'USAGE') AS is_usable"
+        " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
         " WHERE nspname = current_setting('search_path') AND relname = 'meta'"
-        " AND has_schema_privilege(pg_namespace.oid, 'USAGE')"
     ).fetchone()
-    if exists is None:
+    if found is None:
         return None
+    if not found["is_usable"]:
+        raise errors.StoreForbidden
     meta = {row["key"]: row["value"] for row in _execute(connection, _SQL.meta, {})}
     try:
         return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
@@ -395,10 +409,15 @@ def _answering(connection: _Connection) -> _Connection:
     return connection
 
 
-def _is_writable(connection: _Connection) -> bool:
-    """Would the server take a write? A standby does not."""
-    row = connection.execute("SHOW transaction_read_only").fetchone()
-    return row is not None and row["transaction_read_only"] == "off"
+def _is_writable(connection: _Connection, *, has_tables: bool = True) -> bool:
+    """Would the server take a write from this role? A standby takes none."""
+    row = connection.execute(
+        "SELECT current_setting('transaction_read_only') = 'off' AS takes_writes,"
+        " CASE WHEN %s THEN has_table_privilege(current_user, to_regclass('events'), 'INSERT')"
+        " ELSE has_database_privilege(current_database(), 'CREATE') END AS is_granted",
+        [has_tables],
+    ).fetchone()
+    return row is not None and bool(row["takes_writes"] and row["is_granted"])
 
 
 def _migrate(connection: _Connection, found: schema.Version, series: schema.Series) -> None:

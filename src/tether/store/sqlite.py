@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 FILE_NAME = "tether.db"
 LOCK_NAME = "tether.lock"
+ASIDE_PREFIX = f"{FILE_NAME}.damaged-"
 # "TETH": tells our file from any other SQLite database.
 APPLICATION_ID = 0x54455448
 _JOURNAL_MODE = "truncate"
@@ -38,12 +39,14 @@ class SqliteStore:
         place: workspace.Workspace,
         *,
         wait_seconds: float,
+        workspace_id: ids.WorkspaceId | None = None,
         time: clock.Clock | None = None,
         series: schema.Series = schema.OURS,
     ) -> None:
         self.path = os.path.join(place.store_dir, FILE_NAME)
         self._place = place
         self._wait_seconds = wait_seconds
+        self._workspace_id = workspace_id
         self._series = series
         self._clock = time or clock.SystemClock()
         self._connection: sqlite3.Connection | None = None
@@ -76,23 +79,26 @@ class SqliteStore:
         self._make_directory()
         lock = files.Lock(self._lock_path, purpose=purpose, wait_seconds=self._wait_seconds)
         try:
-            with _Translated():
-                # Only what the store itself meets is told as the store's: the errors of `work`,
-                # which may write files and take locks of its own, pass as they are.
-                try:
-                    lock.acquire()
-                    connection = self._for_writing()
-                except errors.LockBusy as busy:
-                    message = busy.message.replace("The lock", "The store", 1)
-                    raise errors.StoreBusy(message) from busy
-                except errors.NotWritable as problem:
-                    raise errors.StoreReadOnly from problem
-                return self._transact(connection, work)
+            return self._transact(self._locked(lock), work)
         finally:
             lock.release()
 
+    def _locked(self, lock: files.Lock) -> sqlite3.Connection:
+        # Only what the store itself meets is told as the store's: the errors of the work, which may
+        # write files and take locks of its own, pass as they are.
+        try:
+            lock.acquire()
+            with _Translated():
+                return self._for_writing()
+        except errors.LockBusy as busy:
+            message = busy.message.replace("The lock", "The store", 1)
+            raise errors.StoreBusy(message) from busy
+        except errors.NotWritable as problem:
+            raise errors.StoreReadOnly from problem
+
     def exists(self) -> bool:
-        return _has_content(self.path)
+        with _Translated():
+            return _has_content(self.path)
 
     def ensure_writable(self) -> None:
         self._make_directory()
@@ -103,14 +109,18 @@ class SqliteStore:
         self.write("check", lambda _: None)
 
     def _transact(self, connection: sqlite3.Connection, work: Callable[[port.Transaction], T]) -> T:
-        connection.execute("BEGIN IMMEDIATE")
+        def execute(query: sql.Query, params: Mapping[str, object]) -> list[port.Row]:
+            with _Translated():
+                return _execute(connection, query, params)
+
+        with _Translated():
+            connection.execute("BEGIN IMMEDIATE")
         try:
-            transaction = port.Transaction(
-                lambda query, params: _execute(connection, query, params)
-            )
+            transaction = port.Transaction(execute)
             result = work(transaction)
             transaction.write_events()
-            connection.execute("COMMIT")
+            with _Translated():
+                connection.execute("COMMIT")
         except BaseException:
             # A failed COMMIT (disk full) may have rolled back already.
             if connection.in_transaction:
@@ -191,8 +201,13 @@ class SqliteStore:
         return self._keep(connection, inode)
 
     def _needs_migration(self, connection: sqlite3.Connection) -> bool:
+        """Is the file older than this code? Refuses one that is not for this code or workspace."""
         try:
-            return self._series.needs_migration(_version(connection))
+            meta = _meta(connection)
+            owner = meta.get("workspace_id")
+            if owner and self._workspace_id and owner != self._workspace_id:
+                raise errors.StoreOfAnother
+            return self._series.needs_migration(_version(meta))
         except BaseException:
             connection.close()
             raise
@@ -289,7 +304,7 @@ class SqliteStore:
                 source.backup(copy)
             finally:
                 source.close()
-        if self._series.needs_migration(_version(copy)):
+        if self._series.needs_migration(_version(_meta(copy))):
             self._transact(copy, lambda _: _migrate(copy, self._series))
         return copy, inode, before
 
@@ -305,23 +320,29 @@ class SqliteStore:
             "path": self.path,
             "exists": self.exists(),
             "journal_mode": _JOURNAL_MODE,
+            "is_writable": self._is_writable(),
         }
         if not facts["exists"]:
             return facts
-        facts["bytes"] = os.path.getsize(self.path)
         with _Translated():
+            facts["bytes"] = os.path.getsize(self.path)
             connection = self._for_reading()
-            version = _version(connection)
+            version = _version(_meta(connection))
             facts |= {
                 "schema_version": version.number,
                 "min_reader": version.min_reader,
                 "journal_mode": _pragma(connection, "journal_mode"),
                 "synchronous": _SYNCHRONOUS[_pragma(connection, "synchronous")],
                 "integrity": _pragma(connection, "integrity_check(1)"),
-                "is_writable": os.access(self.path, os.W_OK)
-                and os.access(self._place.store_dir, os.W_OK),
             }
         return facts
+
+    def _is_writable(self) -> bool:
+        """Could it be written, or made where it is not there yet?"""
+        paths = [self.path, self._place.store_dir, self._place.common_dir]
+        return all(os.access(path, os.W_OK) for path in paths[:2] if os.path.exists(path)) and (
+            os.path.exists(self._place.store_dir) or os.access(paths[2], os.W_OK)
+        )
 
     def close(self) -> None:
         if self._connection is not None:
@@ -329,10 +350,17 @@ class SqliteStore:
             self._connection = None
 
 
+def empty_store(series: schema.Series = schema.OURS) -> SqliteStore:
+    """A store with nothing in it, in memory: what one that was never written reads as."""
+    nowhere = os.path.join(os.sep, "nonexistent")
+    place = workspace.Workspace(None, nowhere, nowhere, os.path.join(nowhere, "tether"))
+    return SqliteStore(place, wait_seconds=1, series=series)
+
+
 def set_aside(place: workspace.Workspace) -> str | None:
     """Move a damaged store file away, with its journal; the new name, or None if it is whole."""
     root = files.Root(place.store_dir)
-    aside = f"{FILE_NAME}.damaged-{ids.random_base32(8)}"
+    aside = f"{ASIDE_PREFIX}{ids.random_base32(8)}"
     if not root.exists(FILE_NAME):
         return None
     with files.Lock(os.path.join(place.store_dir, LOCK_NAME), purpose="set aside"):
@@ -359,7 +387,7 @@ def _has_damage(store: SqliteStore) -> bool:
         try:
             if not _has_content(store.path):
                 return False
-            _version(connection)
+            _version(_meta(connection))
             return bool(_pragma(connection, "integrity_check(1)") != "ok")
         finally:
             connection.close()
@@ -438,7 +466,7 @@ def _check_file(path: str) -> int:
     if not stat.S_ISREG(found.st_mode):
         raise errors.StoreForeign
     if not os.access(path, os.R_OK):
-        raise errors.StoreError("The store's file may not be read from here.")
+        raise errors.StoreForbidden
     return found.st_ino
 
 
@@ -461,11 +489,14 @@ def _check_ours(connection: sqlite3.Connection) -> None:
         raise errors.StoreForeign
 
 
-def _version(connection: sqlite3.Connection) -> schema.Version:
-    meta = {row["key"]: row["value"] for row in _execute(connection, _SQL.meta, {})}
+def _meta(connection: sqlite3.Connection) -> dict[str, str]:
+    return {row["key"]: row["value"] for row in _execute(connection, _SQL.meta, {})}
+
+
+def _version(meta: Mapping[str, str]) -> schema.Version:
     try:
         return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
-    except (KeyError, ValueError) as problem:
+    except (KeyError, ValueError, TypeError) as problem:
         raise errors.StoreCorrupt from problem
 
 
@@ -476,7 +507,7 @@ def _create(connection: sqlite3.Connection, series: schema.Series) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, series: schema.Series) -> None:
-    found = _version(connection)
+    found = _version(_meta(connection))
     for migration in series.migrations("sqlite"):
         if migration.number > found.number:
             _run_script(connection, migration.script)
@@ -516,6 +547,10 @@ class _Translated:
             raise errors.StoreCorrupt from problem
         if isinstance(problem, sqlite3.Error) and (error := _error(problem)):
             raise error from problem
+        if isinstance(problem, PermissionError):
+            raise errors.StoreForbidden from problem
+        if isinstance(problem, (NotADirectoryError, IsADirectoryError)):
+            raise errors.StoreForeign from problem
 
 
 def _error(problem: sqlite3.Error) -> errors.TetherError | None:

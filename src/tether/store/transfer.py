@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from tether import errors, ids
-from tether.store import port, remember_workspace_id, schema, sql
+from tether.store import events, port, remember_workspace_id, schema, sql
 
 FORMAT = 1
 # `meta` tells of the store itself, not of what happened in it.
@@ -33,7 +33,9 @@ def export(
             "schema_version": schema.OURS.version,
             "workspace_id": workspace_id,
         }
-        emit(_line(header))
+        line = _line(header)
+        digest.update(line)
+        emit(line)
         for table, columns in _tables().items():
             for row in snapshot.stream(_select(table, columns)):
                 line = _line({"table": table, "row": row})
@@ -97,7 +99,9 @@ def _rows(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
     tables = _tables()
     digest, count = hashlib.sha256(), 0
     numbered = enumerate(lines, start=1)
-    _check_header(next(numbered, (1, b""))[1])
+    header = next(numbered, (1, b""))[1]
+    _check_header(header)
+    digest.update(header)
     for number, line in numbered:
         record = _record(line, number)
         if "end" in record:
@@ -116,6 +120,10 @@ def _rows(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
             raise errors.ExportInvalid(
                 f"Line {number} has a value that no column holds. Nothing was imported."
             )
+        if table == "events" and not events.is_readable(row):
+            raise errors.ExportInvalid(
+                f"Line {number} is not an event that could be read again. Nothing was imported."
+            )
         digest.update(line)
         count += 1
         yield table, row
@@ -129,6 +137,12 @@ def _check_header(line: bytes) -> None:
     header = _record(line, 1)
     if header.get("tether_export") != FORMAT:
         raise errors.ExportInvalid
+    version = header.get("schema_version")
+    if type(version) is not int or version > schema.OURS.version:
+        raise errors.ExportInvalid(
+            "This export was made by a newer Tether. Nothing was imported.",
+            hint="Upgrade Tether on this machine.",
+        )
 
 
 def _check_end(end: object, count: int, digest: str) -> None:
