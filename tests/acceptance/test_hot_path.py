@@ -23,8 +23,8 @@ OWN = {
     "tether.cli.main", "tether.cli.verbs", "tether.clock", "tether.config", "tether.errors",
     "tether.files", "tether.files.locks", "tether.files.root", "tether.files.system",
     "tether.host", "tether.ids", "tether.store", "tether.store.events", "tether.store.port",
-    "tether.store.schema", "tether.store.sql", "tether.store.sqlite", "tether.text",
-    "tether.workspace",
+    "tether.store.schema", "tether.store.sql", "tether.store.sqlite",
+    "tether.store.sqlite_file", "tether.text", "tether.workspace",
 }  # fmt: skip
 
 SCRIPT = """

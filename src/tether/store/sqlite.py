@@ -8,23 +8,19 @@ cannot be written can still be read, and one that is not there yet reads as empt
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
-import stat
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from tether import clock, errors, files, ids, workspace
-from tether.store import port, schema, sql
+from tether.store import port, schema, sql, sqlite_file
 
 T = TypeVar("T")
 
 FILE_NAME = "tether.db"
 LOCK_NAME = "tether.lock"
 ASIDE_PREFIX = f"{FILE_NAME}.damaged-"
-# "TETH": tells our file from any other SQLite database.
-APPLICATION_ID = 0x54455448
 _JOURNAL_MODE = "truncate"
 _SQL = sql.Queries("store")
 
@@ -59,19 +55,19 @@ class SqliteStore:
     # Reading
 
     def rows(self, query: sql.Query, **params: object) -> list[port.Row]:
-        with _Translated():
-            return _execute(self._for_reading(), query, params)
+        with sqlite_file.Translated():
+            return sqlite_file.execute(self._for_reading(), query, params)
 
     def snapshot(self, work: Callable[[port.Snapshot], T]) -> T:
-        with _Translated():
-            # A copy, because a reader in this journal mode would hold up every writer. The
-            # nameless database is private and spills to disk by itself.
-            copy = sqlite3.connect("", isolation_level=None)
-            try:
+        # A copy, because a reader in this journal mode would hold up every writer. The nameless
+        # database is private and spills to disk by itself.
+        copy = sqlite3.connect("", isolation_level=None)
+        try:
+            with sqlite_file.Translated():
                 self._for_reading().backup(copy)
-                return work(_CopySnapshot(copy))
-            finally:
-                copy.close()
+            return work(_CopySnapshot(copy))
+        finally:
+            copy.close()
 
     # Writing
 
@@ -88,7 +84,7 @@ class SqliteStore:
         # write files and take locks of its own, pass as they are.
         try:
             lock.acquire()
-            with _Translated():
+            with sqlite_file.Translated():
                 return self._for_writing()
         except errors.LockBusy as busy:
             message = busy.message.replace("The lock", "The store", 1)
@@ -97,8 +93,8 @@ class SqliteStore:
             raise errors.StoreReadOnly from problem
 
     def exists(self) -> bool:
-        with _Translated():
-            return _has_content(self.path)
+        with sqlite_file.Translated():
+            return sqlite_file.has_content(self.path)
 
     def ensure_writable(self) -> None:
         self._make_directory()
@@ -110,16 +106,16 @@ class SqliteStore:
 
     def _transact(self, connection: sqlite3.Connection, work: Callable[[port.Transaction], T]) -> T:
         def execute(query: sql.Query, params: Mapping[str, object]) -> list[port.Row]:
-            with _Translated():
-                return _execute(connection, query, params)
+            with sqlite_file.Translated():
+                return sqlite_file.execute(connection, query, params)
 
-        with _Translated():
+        with sqlite_file.Translated():
             connection.execute("BEGIN IMMEDIATE")
         try:
             transaction = port.Transaction(execute)
             result = work(transaction)
             transaction.write_events()
-            with _Translated():
+            with sqlite_file.Translated():
                 connection.execute("COMMIT")
         except BaseException:
             # A failed COMMIT (disk full) may have rolled back already.
@@ -154,10 +150,10 @@ class SqliteStore:
     def _for_reading(self) -> sqlite3.Connection:
         """The open connection; an empty store in memory if there is no file yet."""
         connection = self._current()
-        if connection is not None and self._copied in (None, _look(self.path)):
+        if connection is not None and self._copied in (None, sqlite_file.look(self.path)):
             return connection
         self.close()
-        if not _has_content(self.path):
+        if not sqlite_file.has_content(self.path):
             return self._keep(self._empty_in_memory(), None)
         try:
             return self._open_for_reading()
@@ -168,7 +164,7 @@ class SqliteStore:
 
     def _open_for_reading(self) -> sqlite3.Connection:
         connection, inode = self._open_file()
-        if not _has_content(self.path):
+        if not sqlite_file.has_content(self.path):
             # Its making was interrupted, and SQLite has just taken back the half of it.
             connection.close()
             return self._keep(self._empty_in_memory(), None)
@@ -178,7 +174,7 @@ class SqliteStore:
         try:
             self.write("migrate", lambda _: None)
         except errors.StoreReadOnly:
-            copied = _look(self.path)
+            copied = sqlite_file.look(self.path)
             return self._keep(self._migrated_copy(), inode, copied)
         return self._for_reading()
 
@@ -193,21 +189,21 @@ class SqliteStore:
                 FILE_NAME, b"", replace=False
             )
         connection, inode = self._open_file()
-        if _has_content(self.path):
+        if sqlite_file.has_content(self.path):
             if self._needs_migration(connection):
-                self._transact(connection, lambda _: _migrate(connection, self._series))
+                self._transact(connection, lambda _: sqlite_file.migrate(connection, self._series))
         else:
-            self._transact(connection, lambda _: _create(connection, self._series))
+            self._transact(connection, lambda _: sqlite_file.create(connection, self._series))
         return self._keep(connection, inode)
 
     def _needs_migration(self, connection: sqlite3.Connection) -> bool:
         """Is the file older than this code? Refuses one that is not for this code or workspace."""
         try:
-            meta = _meta(connection)
+            meta = sqlite_file.meta(connection)
             owner = meta.get("workspace_id")
             if owner and self._workspace_id and owner != self._workspace_id:
                 raise errors.StoreOfAnother
-            return self._series.needs_migration(_version(meta))
+            return self._series.needs_migration(sqlite_file.version(meta))
         except BaseException:
             connection.close()
             raise
@@ -240,12 +236,12 @@ class SqliteStore:
         return connection
 
     def _open_file(self) -> tuple[sqlite3.Connection, int]:
-        inode = _check_file(self.path)
+        inode = sqlite_file.check_file(self.path)
         escaped = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         connection = self._connect(f"file:{escaped}?mode=rw")
         try:
-            _check_ours(connection)
-            _check_whole(connection, self.path)
+            sqlite_file.check_ours(connection)
+            sqlite_file.check_whole(connection, self.path)
         except BaseException:
             connection.close()
             raise
@@ -268,7 +264,7 @@ class SqliteStore:
 
     def _empty_in_memory(self) -> sqlite3.Connection:
         connection = self._connect(":memory:")
-        _create(connection, self._series)
+        sqlite_file.create(connection, self._series)
         return connection
 
     def _migrated_copy(self) -> sqlite3.Connection:
@@ -277,7 +273,7 @@ class SqliteStore:
         copy = self._connect(":memory:")
         source.backup(copy)
         source.close()
-        self._transact(copy, lambda _: _migrate(copy, self._series))
+        self._transact(copy, lambda _: sqlite_file.migrate(copy, self._series))
         return copy
 
     def _recovered_copy(self) -> tuple[sqlite3.Connection, int, tuple[int, int] | None]:
@@ -288,24 +284,24 @@ class SqliteStore:
         import shutil
         import tempfile
 
-        before, inode = _look(self.path), _check_file(self.path)
+        before, inode = sqlite_file.look(self.path), sqlite_file.check_file(self.path)
         with tempfile.TemporaryDirectory(prefix="tether-") as directory:
             path = os.path.join(directory, FILE_NAME)
             shutil.copyfile(f"{self.path}-journal", f"{path}-journal")
             shutil.copyfile(self.path, path)
-            if _look(self.path) != before:
+            if sqlite_file.look(self.path) != before:
                 raise errors.StoreBusy
             source = self._connect(f"file:{path}?mode=rw")
             try:
-                _check_ours(source)
-                if not _has_content(path):
+                sqlite_file.check_ours(source)
+                if not sqlite_file.has_content(path):
                     return self._empty_in_memory(), inode, before
                 copy = self._connect(":memory:")
                 source.backup(copy)
             finally:
                 source.close()
-        if self._series.needs_migration(_version(_meta(copy))):
-            self._transact(copy, lambda _: _migrate(copy, self._series))
+        if self._series.needs_migration(sqlite_file.version(sqlite_file.meta(copy))):
+            self._transact(copy, lambda _: sqlite_file.migrate(copy, self._series))
         return copy, inode, before
 
     def _now(self, offset_ms: int) -> str:
@@ -324,16 +320,16 @@ class SqliteStore:
         }
         if not facts["exists"]:
             return facts
-        with _Translated():
+        with sqlite_file.Translated():
             facts["bytes"] = os.path.getsize(self.path)
             connection = self._for_reading()
-            version = _version(_meta(connection))
+            version = sqlite_file.version(sqlite_file.meta(connection))
             facts |= {
                 "schema_version": version.number,
                 "min_reader": version.min_reader,
-                "journal_mode": _pragma(connection, "journal_mode"),
-                "synchronous": _SYNCHRONOUS[_pragma(connection, "synchronous")],
-                "integrity": _pragma(connection, "integrity_check(1)"),
+                "journal_mode": sqlite_file.pragma(connection, "journal_mode"),
+                "synchronous": _SYNCHRONOUS[sqlite_file.pragma(connection, "synchronous")],
+                "integrity": sqlite_file.pragma(connection, "integrity_check(1)"),
             }
         return facts
 
@@ -382,13 +378,13 @@ def _is_damaged(place: workspace.Workspace) -> bool:
 
 
 def _has_damage(store: SqliteStore) -> bool:
-    with _Translated():
+    with sqlite_file.Translated():
         connection, _ = store._open_file()
         try:
-            if not _has_content(store.path):
+            if not sqlite_file.has_content(store.path):
                 return False
-            _version(_meta(connection))
-            return bool(_pragma(connection, "integrity_check(1)") != "ok")
+            sqlite_file.version(sqlite_file.meta(connection))
+            return bool(sqlite_file.pragma(connection, "integrity_check(1)") != "ok")
         finally:
             connection.close()
 
@@ -404,186 +400,8 @@ class _CopySnapshot:
         self._copy = copy
 
     def stream(self, query: sql.Query) -> Iterator[port.Row]:
-        cursor = self._copy.execute(query.text)
-        names = [column[0] for column in cursor.description]
-        for row in cursor:
-            yield dict(zip(names, row, strict=True))
-
-
-def _execute(
-    connection: sqlite3.Connection, query: sql.Query, params: Mapping[str, object]
-) -> list[port.Row]:
-    try:
-        cursor = connection.execute(query.text, params)
-    except (sqlite3.IntegrityError, OverflowError, UnicodeEncodeError) as problem:
-        raise port.RowRefused from problem
-    # Closed also after an error: a row that cannot be read would keep its lock on the file, and
-    # writers out, until the last trace of the error is collected.
-    with contextlib.closing(cursor):
-        if cursor.description is None:
-            return []
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-
-def _pragma(connection: sqlite3.Connection, name: str) -> Any:
-    with contextlib.closing(connection.execute(f"PRAGMA {name}")) as cursor:
-        return cursor.fetchone()[0]
-
-
-# Schema
-
-
-def _has_content(path: str) -> bool:
-    # A crash right after creation leaves a file of no bytes: a store that is not there yet.
-    try:
-        return os.path.getsize(path) > 0
-    except FileNotFoundError:
-        return False
-
-
-def _look(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return found.st_size, found.st_mtime_ns
-
-
-def _check_file(path: str) -> int:
-    """Refuse what cannot be a database; the file's inode.
-
-    By a look and never by opening it: closing any descriptor of the file would drop the locks that
-    another connection of this process holds on it. What is in the file SQLite checks itself, after
-    it has played back the journal of an interrupted write.
-    """
-    try:
-        found = os.lstat(path)
-    except OSError as problem:
-        raise errors.StoreBusy("The store was just moved away. Nothing was changed.") from problem
-    if stat.S_ISLNK(found.st_mode):
-        raise errors.LinkRefused("The store's file is a link. It was not followed.")
-    if not stat.S_ISREG(found.st_mode):
-        raise errors.StoreForeign
-    if not os.access(path, os.R_OK):
-        raise errors.StoreForbidden
-    return found.st_ino
-
-
-def _check_whole(connection: sqlite3.Connection, path: str) -> None:
-    """Refuse a file that was cut off: SQLite itself would answer from the pages that are left."""
-    # Inside a read transaction, because a commit in progress also looks short from outside.
-    connection.execute("BEGIN")
-    try:
-        pages, page_bytes = _pragma(connection, "page_count"), _pragma(connection, "page_size")
-        if os.path.getsize(path) < pages * page_bytes:
-            raise errors.StoreCorrupt("The store's file was cut off. It was left as it is.")
-    finally:
-        connection.execute("COMMIT")
-
-
-def _check_ours(connection: sqlite3.Connection) -> None:
-    if _pragma(connection, "application_id") != APPLICATION_ID and _pragma(
-        connection, "schema_version"
-    ):
-        raise errors.StoreForeign
-
-
-def _meta(connection: sqlite3.Connection) -> dict[str, str]:
-    return {row["key"]: row["value"] for row in _execute(connection, _SQL.meta, {})}
-
-
-def _version(meta: Mapping[str, str]) -> schema.Version:
-    try:
-        return schema.Version(int(meta["schema_version"]), int(meta["min_reader"]))
-    except (KeyError, ValueError, TypeError) as problem:
-        raise errors.StoreCorrupt from problem
-
-
-def _create(connection: sqlite3.Connection, series: schema.Series) -> None:
-    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-    _run_script(connection, series.whole("sqlite"))
-    _set_version(connection, series.migrations("sqlite")[-1])
-
-
-def _migrate(connection: sqlite3.Connection, series: schema.Series) -> None:
-    found = _version(_meta(connection))
-    for migration in series.migrations("sqlite"):
-        if migration.number > found.number:
-            _run_script(connection, migration.script)
-            _set_version(connection, migration)
-
-
-def _set_version(connection: sqlite3.Connection, migration: schema.Migration) -> None:
-    for key, value in (
-        ("schema_version", migration.number),
-        ("min_reader", migration.min_reader),
-    ):
-        _execute(connection, _SQL.set_meta, {"key": key, "value": str(value)})
-
-
-def _run_script(connection: sqlite3.Connection, script: str) -> None:
-    # executescript() would commit first; statement by statement keeps the one transaction.
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            connection.execute(statement)
-            statement = ""
-
-
-# Errors
-
-
-class _Translated:
-    """Turns SQLite's errors into ours."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, UnicodeDecodeError):
-            # SQLite quotes the damaged part of a schema in its message.
-            raise errors.StoreCorrupt from problem
-        if isinstance(problem, sqlite3.Error) and (error := _error(problem)):
-            raise error from problem
-        if isinstance(problem, PermissionError):
-            raise errors.StoreForbidden from problem
-        if isinstance(problem, (NotADirectoryError, IsADirectoryError)):
-            raise errors.StoreForeign from problem
-
-
-def _error(problem: sqlite3.Error) -> errors.TetherError | None:
-    """What happened, in our words; None for a mistake in our own SQL."""
-    # Told apart by their words: they share a code with mistakes in our own SQL.
-    if str(problem).startswith(("no such table", "no such column", "Could not decode")):
-        return errors.StoreCorrupt("The store's file is not whole. It was left as it is.")
-    # The low byte is the primary code, the rest says more of the same.
-    code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
-    make = _ERRORS.get(code)
-    return make() if make else None
-
-
-def _no_room() -> errors.TetherError:
-    return errors.DiskFull("There is no room left for the store. Nothing was changed.")
-
-
-def _bad_disk() -> errors.TetherError:
-    return errors.StoreError(
-        "The disk under the store reported an error. Nothing was changed.",
-        hint="Check the disk and its free space, then repeat the command.",
-    )
-
-
-_ERRORS: dict[int, Callable[[], errors.TetherError]] = {
-    sqlite3.SQLITE_BUSY: errors.StoreBusy,
-    sqlite3.SQLITE_LOCKED: errors.StoreBusy,
-    sqlite3.SQLITE_READONLY: errors.StoreReadOnly,
-    sqlite3.SQLITE_PERM: errors.StoreReadOnly,
-    # The journal cannot be made: the directory may not be written.
-    sqlite3.SQLITE_CANTOPEN: errors.StoreReadOnly,
-    sqlite3.SQLITE_CORRUPT: errors.StoreCorrupt,
-    sqlite3.SQLITE_NOTADB: errors.StoreCorrupt,
-    sqlite3.SQLITE_FULL: _no_room,
-    sqlite3.SQLITE_IOERR: _bad_disk,
-}
+        with sqlite_file.Translated():
+            cursor = self._copy.execute(query.text)
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
