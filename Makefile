@@ -9,7 +9,7 @@ RUN := $(VENV)/bin/python
 ROOM ?=
 ROUNDS ?= 50
 
-.PHONY: demo test lint proof bench docs lock clean
+.PHONY: demo test lint proof bench docs lock clean help
 
 demo: $(READY)
 	@$(VENV)/bin/tether demo
@@ -44,7 +44,17 @@ lock: $(READY)
 
 # A changed dependency changes the lock too.
 $(READY): requirements.lock scripts/venv
-	scripts/venv $(PYTHON) $(VENV)
+	@echo "Setting up $(VENV), once; this takes about a minute."
+	@scripts/venv $(PYTHON) $(VENV)
+
+help:
+	@echo "make demo    show Tether at work"
+	@echo "make test    run the tests; ARGS='-k lock' chooses"
+	@echo "make lint    ruff, mypy, layers"
+	@echo "make proof   the full counts; ROOM=store chooses"
+	@echo "make bench   measure, as ratios"
+	@echo "make docs    write the generated pages"
+	@echo "make clean   remove the virtual environment, for another PYTHON or a moved clone"
 
 clean:
 	rm -rf $(VENV)

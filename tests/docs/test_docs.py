@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from tests.conftest import Tether
 from tether import __version__
 from tether.cli import cold
 from tether.store import schema
@@ -73,6 +75,22 @@ def test_commands_in_examples_exist(page: Path) -> None:
     called = example.findall(page.read_text())
     unknown = set(called) - set(cold.COMMANDS) - {"evnts", "d"}
     assert unknown == set()
+
+
+def test_the_library_example_runs(repo: Path, tether: Tether, environ: dict[str, str]) -> None:
+    tether("init", "--yes", cwd=repo)
+    page = (ROOT / "docs" / "how-to" / "use-the-library.md").read_text()
+    [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-c", example],
+        cwd=repo, env=environ, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "workspace_initialised" in done.stdout
+
+
+def test_figures_are_published() -> None:
+    for page in ("bench/README.md", "docs/proofs/store.md", "docs/proofs/git.md"):
+        assert re.search(r"[0-9]{2}", (ROOT / page).read_text()), page
 
 
 def test_the_changelog_has_a_place_for_what_comes() -> None:

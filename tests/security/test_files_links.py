@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.figures import Figures
 from tests.scale import count
 from tether import errors, files, ids
 
@@ -233,9 +234,11 @@ def swapper(scene: Scene) -> Iterator[None]:
 
 @pytest.mark.proof(room="files")
 @pytest.mark.usefixtures("swapper")
-def test_a_directory_that_is_swapped_for_a_link_leads_nowhere(scene: Scene) -> None:
-    refused = 0
-    for number in range(count(1000, at_least=50)):
+def test_a_directory_that_is_swapped_for_a_link_leads_nowhere(
+    scene: Scene, figures: Figures
+) -> None:
+    refused, rounds = 0, count(1000, at_least=50)
+    for number in range(rounds):
         for operation in ("write_atomic", "append", "make_directories", "read_bytes"):
             try:
                 result = OPERATIONS[operation](scene.root, f"d/{number % 7}-{operation}")
@@ -244,6 +247,7 @@ def test_a_directory_that_is_swapped_for_a_link_leads_nowhere(scene: Scene) -> N
                 refused += 1
     # The fixture of the scene compares what is outside.
     assert refused > 0
+    figures.add("swaps of a directory for a link", rounds=rounds, refused=refused, left_the_root=0)
 
 
 @pytest.mark.usefixtures("swapper")
