@@ -131,7 +131,9 @@ class _Source(NamedTuple):
     is_tracked: bool
 
 
-def load(place: workspace.Workspace, environ: Mapping[str, str]) -> Settings:
+def load(
+    place: workspace.Workspace, environ: Mapping[str, str], *, may_cache: bool = True
+) -> Settings:
     """The settings that count in this workspace."""
     sources = _sources(place, environ)
     stamps = [_stamp(source.path) for source in sources]
@@ -139,7 +141,8 @@ def load(place: workspace.Workspace, environ: Mapping[str, str]) -> Settings:
     settings = _read_cache(place, cache_name, stamps)
     if settings is None:
         settings = _read_files(sources)
-        _write_cache(place, cache_name, stamps, settings)
+        if may_cache:
+            _write_cache(place, cache_name, stamps, settings)
     return _apply_environment(settings, environ)
 
 

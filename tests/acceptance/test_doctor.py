@@ -49,6 +49,7 @@ def test_it_tells_what_it_sees(set_up: Path, tether: Tether) -> None:
 
 
 def test_it_only_looks(set_up: Path, tether: Tether) -> None:
+    os.utime(set_up / "tether.toml", (0, 0))
     before = snapshot(set_up)
     tether("doctor", cwd=set_up)
     assert snapshot(set_up) == before

@@ -198,6 +198,7 @@ class StoreContract:
     ) -> None:
         say(opened(), 1)
         store = opened(series=newer)
+        assert store.describe()["schema_version"] == schema.OURS.version, "looking has changed it"
         assert heard(store) == [(1, 1)]
         say(store, 2)
         assert store.describe()["schema_version"] == newer.version

@@ -31,14 +31,14 @@ class Context:
 
     @cached_property
     def settings(self) -> config.Settings:
-        for warning in self.quiet_settings.warnings:
+        settings = config.load(self.workspace, self.environ)
+        for warning in settings.warnings:
             sys.stderr.write(f"tether: warning: {warning}\n")
-        return self.quiet_settings
+        return settings
 
-    @cached_property
-    def quiet_settings(self) -> config.Settings:
-        """The settings for a command that tells of their warnings itself."""
-        return config.load(self.workspace, self.environ)
+    def look_at_settings(self) -> config.Settings:
+        """The settings for a command that only looks, and tells of their warnings itself."""
+        return config.load(self.workspace, self.environ, may_cache=False)
 
     @cached_property
     def store(self) -> port.Store:

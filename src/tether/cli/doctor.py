@@ -102,7 +102,7 @@ def _report(call: context.Context) -> dict[str, Any]:
     checks.append(_check_filesystem(place))
     for check in (_check_modes, _check_leftovers, _check_set_aside):
         checks.extend(_try(checks, "store directory", functools.partial(check, place)) or [])
-    settings = _try(checks, "settings", lambda: call.quiet_settings)
+    settings = _try(checks, "settings", call.look_at_settings)
     if settings is None:
         return report
     checks.extend(_check_settings(settings))
@@ -330,10 +330,12 @@ def _plain(report: dict[str, Any]) -> str:
         lines.append(f"{check.grade:<4}  {check.name:<{width}}  {check.message}")
         if check.hint:
             lines.append(f"{'':<{width + 8}}{check.hint}")
-    versions = report["versions"]
+    return "\n".join([*lines, _versions_line(report)])
+
+
+def _versions_line(report: dict[str, Any]) -> str:
     told = ("tether", "python", "sqlite", "git")
-    lines.append("versions: " + ", ".join(f"{name} {versions[name]}" for name in told))
-    return "\n".join(lines)
+    return "versions: " + ", ".join(f"{name} {report['versions'][name]}" for name in told)
 
 
 def _styled(report: dict[str, Any], console: rich.console.Console) -> None:
@@ -351,3 +353,4 @@ def _styled(report: dict[str, Any], console: rich.console.Console) -> None:
     for repair in report["repairs"]:
         console.print(text.Text(one_line(f"repair: {repair}"), style="green"))
     console.print(grid)
+    console.print(text.Text(_versions_line(report), style="dim"))

@@ -322,15 +322,21 @@ class SqliteStore:
             return facts
         with sqlite_file.Translated():
             facts["bytes"] = os.path.getsize(self.path)
-            connection = self._for_reading()
-            version = sqlite_file.version(sqlite_file.meta(connection))
-            facts |= {
-                "schema_version": version.number,
-                "min_reader": version.min_reader,
-                "journal_mode": sqlite_file.pragma(connection, "journal_mode"),
-                "synchronous": _SYNCHRONOUS[sqlite_file.pragma(connection, "synchronous")],
-                "integrity": sqlite_file.pragma(connection, "integrity_check(1)"),
-            }
+            # A connection of its own: the usual way of reading would bring an old store forward.
+            connection, _ = self._open_file()
+            try:
+                self._needs_migration(connection)
+                version = sqlite_file.version(sqlite_file.meta(connection))
+                synchronous = sqlite_file.pragma(connection, "synchronous")
+                facts |= {
+                    "schema_version": version.number,
+                    "min_reader": version.min_reader,
+                    "journal_mode": sqlite_file.pragma(connection, "journal_mode"),
+                    "synchronous": _SYNCHRONOUS[synchronous],
+                    "integrity": sqlite_file.pragma(connection, "integrity_check(1)"),
+                }
+            finally:
+                connection.close()
         return facts
 
     def _is_writable(self) -> bool:
