@@ -125,7 +125,8 @@ def test_with_postgresql_the_schema_is_made(repo: Path, tether: Tether, postgres
     assert tether("init", "--yes", cwd=repo, env=there).out.startswith("Nothing to do")
 
 
-def test_many_at_once_agree(repo: Path, environ: dict[str, str]) -> None:
+def init_many_times(repo: Path, environ: dict[str, str]) -> None:
+    """Six at once; all must end well."""
     command = [sys.executable, "-m", "tether", "init", "--yes"]
     started = [
         subprocess.Popen(command, cwd=repo, env=environ, stdout=subprocess.PIPE) for _ in range(6)
@@ -133,6 +134,10 @@ def test_many_at_once_agree(repo: Path, environ: dict[str, str]) -> None:
     for process in started:
         process.communicate()
         assert process.returncode == 0
+
+
+def test_many_at_once_agree(repo: Path, environ: dict[str, str]) -> None:
+    init_many_times(repo, environ)
     text = (repo / "tether.toml").read_text()
     assert text.count("workspace_id =") == 1
     tomllib.loads(text)
@@ -143,13 +148,7 @@ def test_many_at_once_agree_on_postgresql(
 ) -> None:
     environ["TETHER_STORE_URL"] = postgres_url
     (repo / "tether.toml").write_text(f'workspace_id = "{ids.WorkspaceId.generate()}"\n')
-    command = [sys.executable, "-m", "tether", "init", "--yes"]
-    started = [
-        subprocess.Popen(command, cwd=repo, env=environ, stdout=subprocess.PIPE) for _ in range(6)
-    ]
-    for process in started:
-        process.communicate()
-        assert process.returncode == 0
+    init_many_times(repo, environ)
     assert len(tether("events", "--json", cwd=repo).json["events"]) == 1
 
 

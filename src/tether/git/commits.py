@@ -51,13 +51,7 @@ class Committer:
         when_ms: int | None = None,
         attempts: int = 20,
     ) -> objects.Committed:
-        """Put these contents (None deletes) on top of a branch, whoever else commits to it.
-
-        Neither the working tree nor anything that the user staged is touched; other worktrees that
-        have the branch checked out are not told. Raises RefMoved if somebody else changed one of
-        the paths since `base`, the commit that the edits were made from (the tip, if it is not
-        given), or if the branch never held still.
-        """
+        """What `Git.commit_paths` promises."""
         if "\0" in message:
             raise errors.UsageError("A commit message cannot hold a NUL character.")
         person = _person(identity, when_ms)

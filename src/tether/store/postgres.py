@@ -8,6 +8,7 @@ answer the database is asked what became of it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import time
@@ -83,7 +84,8 @@ class PostgresStore:
     def rows(self, query: sql.Query, **params: object) -> list[port.Row]:
         def read(connection: _Connection) -> list[port.Row]:
             if self._is_missing(connection):
-                return sqlite.empty_store(self._series).rows(query, **params)
+                with contextlib.closing(sqlite.empty_store(self._series)) as empty:
+                    return empty.rows(query, **params)
             return _execute(connection, query, params)
 
         return self._retrying(read, prepares=False)
@@ -92,7 +94,8 @@ class PostgresStore:
         # Never again once it has begun: what `work` has passed on cannot be taken back.
         connection = self._retrying(_answering, prepares=False)
         if self._is_missing(connection):
-            return sqlite.empty_store(self._series).snapshot(work)
+            with contextlib.closing(sqlite.empty_store(self._series)) as empty:
+                return empty.snapshot(work)
         try:
             with connection.transaction():
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")

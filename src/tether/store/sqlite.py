@@ -8,6 +8,7 @@ cannot be written can still be read, and one that is not there yet reads as empt
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
@@ -164,13 +165,14 @@ class SqliteStore:
 
     def _open_for_reading(self) -> sqlite3.Connection:
         connection, inode = self._open_file()
-        if not sqlite_file.has_content(self.path):
-            # Its making was interrupted, and SQLite has just taken back the half of it.
-            connection.close()
-            return self._keep(self._empty_in_memory(), None)
-        if not self._needs_migration(connection):
-            return self._keep(connection, inode)
+        with sqlite_file.closing_on_error(connection):
+            has_content = sqlite_file.has_content(self.path)
+            if has_content and not self._needs_migration(connection):
+                return self._keep(connection, inode)
         connection.close()
+        if not has_content:
+            # Its making was interrupted, and SQLite has just taken back the half of it.
+            return self._keep(self._empty_in_memory(), None)
         try:
             self.write("migrate", lambda _: None)
         except errors.StoreReadOnly:
@@ -189,24 +191,23 @@ class SqliteStore:
                 FILE_NAME, b"", replace=False
             )
         connection, inode = self._open_file()
-        if sqlite_file.has_content(self.path):
-            if self._needs_migration(connection):
-                self._transact(connection, lambda _: sqlite_file.migrate(connection, self._series))
-        else:
-            self._transact(connection, lambda _: sqlite_file.create(connection, self._series))
+        with sqlite_file.closing_on_error(connection):
+            self._bring_forward(connection)
         return self._keep(connection, inode)
+
+    def _bring_forward(self, connection: sqlite3.Connection) -> None:
+        if not sqlite_file.has_content(self.path):
+            self._transact(connection, lambda _: sqlite_file.create(connection, self._series))
+        elif self._needs_migration(connection):
+            self._transact(connection, lambda _: sqlite_file.migrate(connection, self._series))
 
     def _needs_migration(self, connection: sqlite3.Connection) -> bool:
         """Is the file older than this code? Refuses one that is not for this code or workspace."""
-        try:
-            meta = sqlite_file.meta(connection)
-            owner = meta.get("workspace_id")
-            if owner and self._workspace_id and owner != self._workspace_id:
-                raise errors.StoreOfAnother
-            return self._series.needs_migration(sqlite_file.version(meta))
-        except BaseException:
-            connection.close()
-            raise
+        meta = sqlite_file.meta(connection)
+        owner = meta.get("workspace_id")
+        if owner and self._workspace_id and owner != self._workspace_id:
+            raise errors.StoreOfAnother
+        return self._series.needs_migration(sqlite_file.version(meta))
 
     def _current(self) -> sqlite3.Connection | None:
         """The connection, unless the file was set aside or replaced since it was opened."""
@@ -239,27 +240,25 @@ class SqliteStore:
         inode = sqlite_file.check_file(self.path)
         escaped = self.path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         connection = self._connect(f"file:{escaped}?mode=rw")
-        try:
+        with sqlite_file.closing_on_error(connection):
             sqlite_file.check_ours(connection)
             sqlite_file.check_whole(connection, self.path)
-        except BaseException:
-            connection.close()
-            raise
         return connection, inode
 
     def _connect(self, target: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
             target, uri=True, isolation_level=None, timeout=self._wait_seconds
         )
-        connection.create_function("tether_now", 1, self._now)
-        for pragma in (
-            f"journal_mode={_JOURNAL_MODE}",
-            "synchronous=FULL",
-            "foreign_keys=ON",
-            # The file may have been written by somebody else: its schema runs no functions.
-            "trusted_schema=OFF",
-        ):
-            connection.execute(f"PRAGMA {pragma}").fetchall()
+        with sqlite_file.closing_on_error(connection):
+            connection.create_function("tether_now", 1, self._now)
+            for pragma in (
+                f"journal_mode={_JOURNAL_MODE}",
+                "synchronous=FULL",
+                "foreign_keys=ON",
+                # The file may have been written by somebody else: its schema runs no functions.
+                "trusted_schema=OFF",
+            ):
+                connection.execute(f"PRAGMA {pragma}").fetchall()
         return connection
 
     def _empty_in_memory(self) -> sqlite3.Connection:
@@ -270,10 +269,16 @@ class SqliteStore:
     def _migrated_copy(self) -> sqlite3.Connection:
         """An old store that cannot be written, brought forward in memory."""
         source, _ = self._open_file()
+        with contextlib.closing(source):
+            return self._copy_of(source)
+
+    def _copy_of(self, source: sqlite3.Connection) -> sqlite3.Connection:
+        """What is in a store, in memory and in this schema."""
         copy = self._connect(":memory:")
-        source.backup(copy)
-        source.close()
-        self._transact(copy, lambda _: sqlite_file.migrate(copy, self._series))
+        with sqlite_file.closing_on_error(copy):
+            source.backup(copy)
+            if self._needs_migration(copy):
+                self._transact(copy, lambda _: sqlite_file.migrate(copy, self._series))
         return copy
 
     def _recovered_copy(self) -> tuple[sqlite3.Connection, int, tuple[int, int] | None]:
@@ -291,17 +296,10 @@ class SqliteStore:
             shutil.copyfile(self.path, path)
             if sqlite_file.look(self.path) != before:
                 raise errors.StoreBusy
-            source = self._connect(f"file:{path}?mode=rw")
-            try:
+            with contextlib.closing(self._connect(f"file:{path}?mode=rw")) as source:
                 sqlite_file.check_ours(source)
-                if not sqlite_file.has_content(path):
-                    return self._empty_in_memory(), inode, before
-                copy = self._connect(":memory:")
-                source.backup(copy)
-            finally:
-                source.close()
-        if self._series.needs_migration(sqlite_file.version(sqlite_file.meta(copy))):
-            self._transact(copy, lambda _: sqlite_file.migrate(copy, self._series))
+                has_content = sqlite_file.has_content(path)
+                copy = self._copy_of(source) if has_content else self._empty_in_memory()
         return copy, inode, before
 
     def _now(self, offset_ms: int) -> str:

@@ -10,7 +10,7 @@ import contextlib
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from tether import errors
@@ -19,6 +19,16 @@ from tether.store import port, schema, sql
 _SQL = sql.Queries("store")
 # "TETH": tells our file from any other SQLite database.
 APPLICATION_ID = 0x54455448
+
+
+@contextlib.contextmanager
+def closing_on_error(connection: sqlite3.Connection) -> Iterator[None]:
+    """A connection that is not kept is closed: left open it would keep its locks."""
+    try:
+        yield
+    except BaseException:
+        connection.close()
+        raise
 
 
 def execute(
