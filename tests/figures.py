@@ -32,9 +32,10 @@ class Figures:
 def write(directory: Path, kept: list[Figure]) -> None:
     """One page for each room: what was run, on which commit, and what came out."""
     directory.mkdir(parents=True, exist_ok=True)
+    commit = _commit()  # before the first page makes the tree differ from it
     for room in sorted({figure.room for figure in kept}):
         where = f"{os.cpu_count()} cores, Python {platform.python_version()}"
-        run = f"`make proof ROOM={room}` at commit {_commit()}, {where}"
+        run = f"`make proof ROOM={room}` at commit {commit}, {where}"
         lines = [f"# Proof of `{room}`", "", f"{run}, SQLite {sqlite3.sqlite_version}.", ""]
         for figure in kept:
             if figure.room == room:
