@@ -12,7 +12,7 @@ from typing import IO
 import click
 
 from tether import errors, files
-from tether.cli import answers, cold, context
+from tether.cli import answers, cold, context, verbs
 from tether.store import transfer
 
 
@@ -24,12 +24,13 @@ from tether.store import transfer
     type=click.Path(),
     help="Write to this new file, not to stdout.",
 )
+@click.option("--json", "as_json", is_flag=True, help=verbs.JSON.help)
 @cold.pass_call
-def export(call: context.Context, output: str | None) -> int:
+def export(call: context.Context, output: str | None, as_json: bool) -> int:
     """Write the whole store as JSON lines.
 
     A backup, and the way to another store: `tether import` reads it. The copy is of one moment and
-    holds up nobody.
+    holds up nobody. On stdout it is JSON in any case; --json is for the answer after -o.
     """
     workspace_id = call.settings.workspace_id
     if output in (None, "-"):
@@ -44,8 +45,9 @@ def export(call: context.Context, output: str | None) -> int:
         # As private as the store: in /tmp a file like its directory would be everybody's.
         root = files.Root(directory, like=call.workspace.common_dir)
         root.write_atomic(name, spool.read(), replace=False)
-    sys.stderr.write(f"Exported {count} rows.\n")
-    return 0
+    value = {"rows": count, "path": os.path.join(directory, name)}
+    answer = answers.Answer("export", value, lambda: f"Exported {count} rows.")
+    return answers.show(answer, as_json=as_json)
 
 
 @click.command("import")
