@@ -227,6 +227,18 @@ def is_safe_for_sqlite(filesystem: str) -> bool:
     return filesystem not in _UNSAFE_FILESYSTEMS and not filesystem.startswith("fuse")
 
 
+def require_safe_for_sqlite(path: str) -> str:
+    """The type of the file system under `path`; refuses one that SQLite must not be used on."""
+    kind = filesystem(path)
+    if not is_safe_for_sqlite(kind):
+        raise errors.PlatformUnsupported(
+            f"The store directory is on {kind}, where SQLite's locks are not reliable."
+            " Nothing was changed.",
+            hint="Set TETHER_STORE_DIR to a local disk, or TETHER_STORE_URL to PostgreSQL.",
+        )
+    return kind
+
+
 def filesystem(path: str) -> str:
     """The type of the file system under `path`, or of its nearest parent that exists."""
     path = os.path.abspath(path)

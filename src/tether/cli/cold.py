@@ -115,9 +115,10 @@ def run(words: list[str], call: context.Context) -> int:
         # click's parser does not say which command it was parsing for.
         name = words[0] if words and words[0] in COMMANDS else ""
         command = mistake.ctx.command_path if mistake.ctx else f"tether {name}".rstrip()
-        said = mistake.format_message().rstrip(".?")
+        said = mistake.format_message()
+        stop = "" if said.endswith((".", "?")) else "."
         raise errors.UsageError(
-            f"{said}. Nothing was changed.", hint=f"See `{command} --help`."
+            f"{said}{stop} Nothing was changed.", hint=f"See `{command} --help`."
         ) from mistake
 
 

@@ -85,11 +85,16 @@ def doctor(
 
 def _report(call: context.Context) -> dict[str, Any]:
     """Everything that is known; a part that cannot be found out is a failed check."""
-    checks: list[Check] = [_check_bytecode(), *_check_git_version()]
+    checks: list[Check] = []
+    is_compiled = bytecode.is_compiled()
+    checks.append(_check_bytecode(is_compiled=is_compiled))
+    git_version = _try(checks, "git", git.version)
+    if git_version is not None:
+        checks.append(_check_git_version(git_version))
     report: dict[str, Any] = {
-        "versions": _versions(),
+        "versions": _versions(git_version),
         "places": {"package": bytecode.PACKAGE, "python": sys.executable},
-        "bytecode_compiled": bytecode.is_compiled(),
+        "bytecode_compiled": is_compiled,
         "journal_mode": None,
         "store": None,
         "checks": checks,
@@ -99,13 +104,19 @@ def _report(call: context.Context) -> dict[str, Any]:
         return report
     checks.append(Check("repository", "ok", _kind(place)))
     report["places"] |= _places(place, call)
-    checks.append(_check_filesystem(place))
-    for check in (_check_modes, _check_leftovers, _check_set_aside):
-        checks.extend(_try(checks, "store directory", functools.partial(check, place)) or [])
+    if os.path.isdir(place.store_dir):
+        for check in (_check_modes, _check_leftovers, _check_set_aside):
+            checks.extend(_try(checks, "store directory", functools.partial(check, place)) or [])
     settings = _try(checks, "settings", call.look_at_settings)
     if settings is None:
         return report
     checks.extend(_check_settings(settings))
+    if not settings.text("store.url"):
+        kind = _try(
+            checks, "file system", lambda: workspace.require_safe_for_sqlite(place.store_dir)
+        )
+        if kind is not None:
+            checks.append(Check("file system", "ok", kind or "unknown"))
     facts = _try(checks, "store", lambda: _described(place, settings))
     if facts is not None:
         report["store"] = facts
@@ -129,17 +140,15 @@ def _try(checks: list[Check], name: str, look: Callable[[], T]) -> T | None:
     return None
 
 
-def _versions() -> dict[str, str | None]:
+def _versions(git_version: tuple[int, ...] | None) -> dict[str, str | None]:
     import sqlite3
 
     versions: dict[str, str | None] = {
         "tether": __version__,
         "python": ".".join(str(part) for part in sys.version_info[:3]),
         "sqlite": sqlite3.sqlite_version,
-        "git": None,
+        "git": _dotted(git_version) if git_version else None,
     }
-    with contextlib.suppress(errors.GitError):  # the check of Git says what is wrong
-        versions["git"] = _dotted(git.version())
     for name in ("click", "rich", "psycopg", "tree-sitter", "starlette", "mcp"):
         try:
             versions[name] = metadata.version(name)
@@ -168,8 +177,8 @@ def _kind(place: workspace.Workspace) -> str:
 # Checks
 
 
-def _check_bytecode() -> Check:
-    if bytecode.is_compiled():
+def _check_bytecode(*, is_compiled: bool) -> Check:
+    if is_compiled:
         return Check("bytecode", "ok", "compiled")
     return Check(
         "bytecode",
@@ -179,36 +188,17 @@ def _check_bytecode() -> Check:
     )
 
 
-def _check_git_version() -> list[Check]:
-    try:
-        found = git.version()
-    except errors.GitError as error:
-        return [Check("git", "fail", error.message, error.hint)]
+def _check_git_version(found: tuple[int, ...]) -> Check:
     if found < _OLDEST_GIT:
-        message = f"Git {_dotted(found)} is too old."
-        return [Check("git", "fail", message, errors.GitMissing.hint)]
-    return [Check("git", "ok", _dotted(found))]
+        return Check("git", "fail", f"Git {_dotted(found)} is too old.", errors.GitMissing.hint)
+    return Check("git", "ok", _dotted(found))
 
 
 def _dotted(numbers: tuple[int, ...]) -> str:
     return ".".join(str(number) for number in numbers)
 
 
-def _check_filesystem(place: workspace.Workspace) -> Check:
-    kind = workspace.filesystem(place.store_dir)
-    if workspace.is_safe_for_sqlite(kind):
-        return Check("file system", "ok", kind or "unknown")
-    return Check(
-        "file system",
-        "fail",
-        f"The store directory is on {kind}, where SQLite's locks are not reliable.",
-        "Set TETHER_STORE_DIR to a local disk, or TETHER_STORE_URL to PostgreSQL.",
-    )
-
-
 def _check_modes(place: workspace.Workspace) -> list[Check]:
-    if not os.path.isdir(place.store_dir):
-        return []
     if _wrong_modes(place):
         return [
             Check(
@@ -223,8 +213,6 @@ def _check_modes(place: workspace.Workspace) -> list[Check]:
 
 
 def _check_leftovers(place: workspace.Workspace) -> list[Check]:
-    if not os.path.isdir(place.store_dir):
-        return []
     old = sum(files.Root(place.store_dir).count_leftovers(name) for name in _written_in(place))
     if not old:
         return []
@@ -239,8 +227,6 @@ def _check_leftovers(place: workspace.Workspace) -> list[Check]:
 
 
 def _check_set_aside(place: workspace.Workspace) -> list[Check]:
-    if not os.path.isdir(place.store_dir):
-        return []
     kept = [name for name in os.listdir(place.store_dir) if name.startswith(sqlite.ASIDE_PREFIX)]
     if not kept:
         return []

@@ -28,23 +28,16 @@ class RowRefused(Exception):
     """The database does not take a row: its type, its size, or what must be unique or not null."""
 
 
-class Reader:
-    """Runs statements inside one transaction."""
+class Transaction:
+    """A write in progress: all of it happens, or nothing."""
 
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
+        self._events: list[dict[str, object]] = []
 
     def rows(self, query: sql.Query, **params: object) -> list[Row]:
         """Run a statement; its rows, also those of a RETURNING clause."""
         return self._execute(query, params)
-
-
-class Transaction(Reader):
-    """A write in progress: all of it happens, or nothing."""
-
-    def __init__(self, execute: Execute) -> None:
-        super().__init__(execute)
-        self._events: list[dict[str, object]] = []
 
     def event(
         self,

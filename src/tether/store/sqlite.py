@@ -133,14 +133,9 @@ class SqliteStore:
 
     def _make_directory(self) -> None:
         # Also one that is there already: it may have been made by hand, or with TETHER_STORE_DIR.
-        kind = "" if self._is_checked else workspace.filesystem(self._place.store_dir)
-        if not workspace.is_safe_for_sqlite(kind):
-            raise errors.PlatformUnsupported(
-                f"The store directory is on {kind}, where SQLite's locks are not reliable."
-                " Nothing was changed.",
-                hint="Set TETHER_STORE_DIR to a local disk, or TETHER_STORE_URL to PostgreSQL.",
-            )
-        self._is_checked = True
+        if not self._is_checked:
+            workspace.require_safe_for_sqlite(self._place.store_dir)
+            self._is_checked = True
         if os.path.isdir(self._place.store_dir):
             return
         try:
