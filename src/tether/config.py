@@ -60,12 +60,52 @@ SETTINGS = (
         minimum=1,
         maximum=600,
     ),
+    Setting("agents.beat_seconds", 15, "How often a session that calls is written down as heard."),
+    Setting(
+        "agents.stale_seconds",
+        300,
+        "After this silence a sweep looks at a session; one without a known process is over.",
+        minimum=1,
+    ),
+    Setting(
+        "agents.human_stale_seconds",
+        604_800,
+        "The same for a person, who has no process and no heartbeat: a week.",
+        minimum=1,
+    ),
+    Setting(
+        "agents.lease_seconds",
+        900,
+        "How long a heartbeat counts for those who cannot see the process.",
+        minimum=1,
+    ),
+    Setting(
+        "agents.grace_seconds",
+        900,
+        "How long a session whose lease is over stays suspect before it is over too.",
+    ),
+    Setting(
+        "agents.namespace_grace_seconds",
+        86_400,
+        "The same for a container on this host, which may only be paused.",
+    ),
+    Setting(
+        "sweep.interval_seconds",
+        60,
+        "How often a command sweeps by the way; 0 leaves it to `tether sweep`.",
+    ),
+    Setting("sweep.keep_heartbeats_days", 7, "How long progress texts are kept.", maximum=36_500),
+    Setting("sweep.keep_chatter_days", 30, "How long chatter events are kept.", maximum=36_500),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 # What else the environment may say: not settings, because no file may say it.
 VARIABLES = {
     "TETHER_STORE_DIR": "The store directory, instead of `<git common dir>/tether`; absolute.",
-    "TETHER_AGENT": "The name of the agent that calls.",
+    "TETHER_AGENT": "The name of the agent, or of the person, that calls.",
+    "TETHER_SESSION": "The session of the agent that calls, for agents that Tether does not know.",
+    "TETHER_PARENT": "The session that started the one that calls.",
+    "TETHER_KIND": "What the agent that calls is: claude, codex, gemini, cursor or other.",
+    "TETHER_PID": "The process of the agent that calls, as its own namespace counts.",
     "TETHER_DEBUG": "Show the traceback of an unexpected error.",
 }
 

@@ -47,6 +47,11 @@ true; hints name one safe next step. Neither quotes untrusted text or a destruct
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 class TetherError(Exception):
     """Tether could not do this."""
@@ -56,7 +61,11 @@ class TetherError(Exception):
     retryable = False
     hint = ""
 
-    def __init__(self, message: str = "", *, hint: str = "") -> None:
+    def __init__(
+        self, message: str = "", *, hint: str = "", details: Mapping[str, object] | None = None
+    ) -> None:
+        # What programs may want to know on top, in the JSON envelope beside the message.
+        self.details = dict(details or {})
         # Without docstrings (python -OO) the code has to do.
         self.message = message or (type(self).__doc__ or f"Failed: {self.code}.").strip()
         if hint:

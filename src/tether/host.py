@@ -10,12 +10,16 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 PROC = "/proc"
 # The kernel never gives a higher pid (PID_MAX_LIMIT on 64-bit Linux; macOS stays below 100,000).
 _MAX_PID = 1 << 22
+_MAX_ENVIRON_BYTES = 1 << 20
+# macOS counts all its pids in one.
+_ONLY_NAMESPACE = "pid:[1]"
 _SALT = b"tether host 1\0"
 _MACHINE_ID_FILES = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 _MACHINE_ID = re.compile(rb"[0-9A-Fa-f-]{32,36}")
@@ -60,9 +64,8 @@ _UNREADABLE = Sighting("unreadable")
 def here() -> Here:
     """Where this process runs."""
     if sys.platform == "darwin":
-        return Here(
-            _host_id(_platform_uuid()), _command_output("sysctl", "-n", "kern.bootsessionuuid"), ""
-        )
+        boot_id = _command_output("sysctl", "-n", "kern.bootsessionuuid")
+        return Here(_host_id(_platform_uuid()), boot_id, _ONLY_NAMESPACE)
     return Here(
         _host_id(_machine_id()),
         _read(f"{PROC}/sys/kernel/random/boot_id").decode("ascii", "replace").strip(),
@@ -93,6 +96,39 @@ def observe(pid: int, proc: str = PROC, probe: Probe | None = None) -> Sighting:
         probe = is_in_use if proc == PROC else _nobody_is_there
     stat = _read(f"{proc}/{pid}/stat") if _counts_as_we_do(proc) else b""
     return _parse_stat(stat) or (_UNREADABLE if probe(pid) else _GONE)
+
+
+def ancestors(proc: str = PROC) -> list[int]:
+    """The pids above this process, nearest first, as far as they can be seen."""
+    if sys.platform == "darwin":
+        import psutil
+
+        return [parent.pid for parent in psutil.Process().parents()]
+    found: list[int] = []
+    pid = os.getppid()
+    while pid > 0 and pid not in found:
+        found.append(pid)
+        stat = _read(f"{proc}/{pid}/stat")
+        fields = stat[stat.rfind(b")") + 1 :].split()
+        pid = int(fields[1]) if len(fields) > 1 and fields[1].isdigit() else 0
+    return found
+
+
+def environment_value(pid: int, name: str, proc: str = PROC) -> str:
+    """What a process had in its environment when it started; empty if that cannot be seen."""
+    wanted = os.fsencode(name) + b"="
+    try:
+        with open(f"{proc}/{pid}/environ", "rb") as file:
+            entries = file.read(_MAX_ENVIRON_BYTES).split(b"\0")
+    except OSError:
+        return ""
+    found = (entry for entry in entries if entry.startswith(wanted))
+    return os.fsdecode(next(found, wanted)[len(wanted) :])
+
+
+def monotonic_ms() -> int:
+    """How long this boot has been running: no clock that somebody sets moves it."""
+    return time.monotonic_ns() // 1_000_000
 
 
 def is_in_use(pid: int) -> bool:

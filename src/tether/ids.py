@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import NamedTuple
 
 from tether import errors
 
@@ -18,6 +19,9 @@ _DEVICE_NAMES = frozenset(
 )
 # Crockford's base 32 in lower case: no letters that look like digits.
 _BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
+
+# The source of tasks that Tether itself keeps; its tasks are called by their id alone.
+OWN_SOURCE = "work"
 
 
 class _Id(str):
@@ -56,6 +60,29 @@ class TaskId(_Id):
     )
 
 
+class TaskKey(NamedTuple):
+    """A task among all sources. What people type and read is `id`, or `source:id`."""
+
+    source: str
+    id: str
+
+    @classmethod
+    def parse(cls, value: str) -> TaskKey:
+        source, colon, task = value.rpartition(":")
+        return cls(SourceName(source) if colon else OWN_SOURCE, TaskId(task))
+
+    @property
+    def label(self) -> str:
+        return self.id if self.source == OWN_SOURCE else f"{self.source}:{self.id}"
+
+
+class SourceName(_Id):
+    """A task list that a team keeps."""
+
+    __slots__ = ()
+    noun = "name of a task source"
+
+
 class AgentName(_Id):
     """An agent or a person, stable across sessions."""
 
@@ -77,6 +104,24 @@ class SessionId(_Id):
         "A session id has 1 to 128 letters, digits, '.', '_' and '-', starts with a letter or digit"
         " and does not end with '.'."
     )
+
+
+class MessageType(_Id):
+    """What a message is about; the known ones and any other word."""
+
+    __slots__ = ()
+    noun = "type of a message"
+    pattern = re.compile(r"[a-z][a-z0-9_]{0,39}")
+    hint = "A type has 1 to 40 small letters, digits and '_', and starts with a letter."
+
+
+class Outcome(_Id):
+    """What became of a claim; the known ones and any other word."""
+
+    __slots__ = ()
+    noun = "outcome"
+    pattern = re.compile(r"[a-z][a-z0-9_]{0,39}")
+    hint = "An outcome has 1 to 40 small letters, digits and '_', and starts with a letter."
 
 
 class NodeId(_Id):

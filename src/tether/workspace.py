@@ -200,6 +200,57 @@ def _read_pointer(path: str) -> str:
     return line
 
 
+class Head(NamedTuple):
+    """What a checkout stands on; a part that cannot be read cheaply is None."""
+
+    branch: str | None
+    commit: str | None
+
+
+def head(place: Workspace) -> Head:
+    """The branch and commit of this checkout, without starting git."""
+    content = _first_line(os.path.join(place.git_dir, "HEAD"))
+    if not content.startswith("ref:"):
+        return Head(None, content if _is_object_id(content) else None)
+    ref = content[4:].strip()
+    # `refs/heads/.invalid` says that refs are kept in another format (reftable).
+    if not ref.startswith("refs/heads/") or ref == "refs/heads/.invalid" or ".." in ref:
+        return Head(None, None)
+    commit = _first_line(os.path.join(place.common_dir, ref))
+    if not _is_object_id(commit):
+        commit = _packed(os.path.join(place.common_dir, "packed-refs"), ref)
+    return Head(ref.removeprefix("refs/heads/"), commit or None)
+
+
+def _packed(path: str, ref: str) -> str:
+    """The commit of a ref in Git's list of refs that have no file of their own."""
+    wanted = b" " + os.fsencode(ref) + b"\n"
+    try:
+        with open(path, "rb") as file:
+            for line in file:
+                if line.endswith(wanted):
+                    commit = os.fsdecode(line[: -len(wanted)])
+                    return commit if _is_object_id(commit) else ""
+    except OSError:
+        return ""
+    return ""
+
+
+def _first_line(path: str) -> str:
+    """The first line of a small file of Git's; empty if it cannot be read."""
+    if not os.path.isfile(path):  # a pipe would block
+        return ""
+    try:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.readline(_MAX_POINTER_BYTES)).strip()
+    except OSError:
+        return ""
+
+
+def _is_object_id(value: str) -> bool:
+    return len(value) in (40, 64) and not value.strip("0123456789abcdef")
+
+
 def filesystem_of(path: str, mountinfo: str) -> str:
     """The type of the file system that holds `path`, by the text of /proc/self/mountinfo."""
     best, kind = "", ""
