@@ -208,7 +208,7 @@ def test_a_full_disk_loses_nothing(repo: Path, tmp_path: Path, environ: dict[str
     small.mkdir()
     script = f"""
 set -e
-mount -t tmpfs -o size=128k tmpfs {small}
+mount -t tmpfs -o size=512k tmpfs {small}
 export TETHER_STORE_DIR={small}/store
 {sys.executable} -m tether init --yes > {tmp_path}/init.txt
 {sys.executable} -m tether export > {tmp_path}/before.jsonl

@@ -326,9 +326,11 @@ def test_a_statement_that_does_not_exist_is_an_attribute_error() -> None:
 def test_every_statement_is_understood_by_sqlite(query: sql.Query) -> None:
     connection = sqlite3.connect(":memory:")
     connection.create_function("tether_now", 1, lambda _: "2026-11-15T08:30:00.000Z")
+    connection.create_function("tether_now_ms", 0, lambda: 1)
     connection.executescript(schema.OURS.whole("sqlite"))
     parameters = dict.fromkeys(re.findall(r":([a-z_]+)", query.text), 1)
-    connection.execute(query.text, parameters).fetchall()
+    # Understood is enough: to run it, the parameters would have to make sense.
+    connection.execute(f"EXPLAIN {query.text}", parameters).fetchall()
     connection.close()
 
 

@@ -7,12 +7,16 @@ transaction takes. Types that a newer Tether wrote are kept and shown, never ref
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from tether import clock, errors
 from tether.store import port, sql
 
 _SQL = sql.Queries("events")
+_FOLLOW_LIMIT = 500
+_POLL_SECONDS = 1.0
 
 
 class EventType(NamedTuple):
@@ -31,7 +35,90 @@ WORKSPACE_INITIALISED = EventType(
     "`tether init` set up this repository; `created` lists what it made.",
 )
 
-REGISTRY = (WORKSPACE_INITIALISED,)
+AGENT_REGISTERED = EventType(
+    "agent_registered",
+    ("kind", "parent", "pid"),
+    "A session began, or one that had ended began again.",
+)
+AGENT_RECOVERED = EventType(
+    "agent_recovered",
+    ("stale_since", "lost"),
+    "A session that was taken for dead came back; `lost` lists the claims that it had.",
+)
+AGENT_ENDED = EventType(
+    "agent_ended",
+    ("released",),
+    "A session said that it is over; `released` lists the claims that it still had.",
+)
+AGENT_STALE = EventType(
+    "agent_stale",
+    ("agent", "pid", "last_seen_at", "verdict", "reason"),
+    "A sweep found that a session is over; `verdict` is dead (certain) or expired.",
+)
+STALE_LOCKS_RELEASED = EventType(
+    "stale_locks_released",
+    ("agent", "released"),
+    "The claims of such a session, which others may take now.",
+)
+HEARTBEAT_RECEIVED = EventType(
+    "heartbeat_received",
+    ("progress",),
+    "A session told what it is doing.",
+    is_chatter=True,
+)
+CLAIM_TAKEN = EventType(
+    "claim_taken",
+    ("epoch", "paths"),
+    "A session took a task; `paths` are those that it reserved.",
+)
+CLAIM_ADOPTED = EventType(
+    "claim_adopted",
+    ("epoch", "paths", "from_session", "from_agent"),
+    "A session took a task over from another one.",
+)
+CLAIM_REFUSED = EventType(
+    "claim_refused",
+    ("holder_session", "holder", "epoch"),
+    "A session asked for a task that another one has.",
+    is_chatter=True,
+)
+CLAIM_CLOSED = EventType(
+    "claim_closed",
+    ("epoch", "outcome"),
+    "A session let go of a task.",
+)
+CONFLICT_RAISED = EventType(
+    "conflict_raised",
+    ("conflict", "kind", "other_session", "other_task", "detail"),
+    "Two sessions are in each other's way: on the same paths, or on the same task.",
+)
+CONFLICT_RESOLVED = EventType(
+    "conflict_resolved",
+    ("conflict", "resolution"),
+    "The task of a conflict is finished, or one of the two let go.",
+)
+MESSAGE_SENT = EventType(
+    "message_sent",
+    ("message", "type", "to", "priority"),
+    "Somebody wrote to a session, to an agent or to all.",
+)
+
+REGISTRY = (
+    WORKSPACE_INITIALISED,
+    AGENT_REGISTERED,
+    AGENT_RECOVERED,
+    AGENT_ENDED,
+    AGENT_STALE,
+    STALE_LOCKS_RELEASED,
+    HEARTBEAT_RECEIVED,
+    CLAIM_TAKEN,
+    CLAIM_ADOPTED,
+    CLAIM_REFUSED,
+    CLAIM_CLOSED,
+    CONFLICT_RAISED,
+    CONFLICT_RESOLVED,
+    MESSAGE_SENT,
+)
 
 
 class Event(NamedTuple):
@@ -53,6 +140,7 @@ class Filter(NamedTuple):
 
     task: str | None = None
     session: str | None = None
+    source: str | None = None
 
 
 _ALL = Filter()
@@ -68,6 +156,41 @@ def latest(store: port.Store, limit: int, wanted: Filter = _ALL) -> list[Event]:
     """The newest events, oldest of them first."""
     found = store.rows(_SQL.latest, limit=limit, **wanted._asdict())
     return [_event(row) for row in reversed(found)]
+
+
+def follow(
+    store: port.Store,
+    event_id: int,
+    wanted: Filter = _ALL,
+    pause: Callable[[float], object] = time.sleep,
+) -> Iterator[list[Event]]:
+    """What comes after one event, for ever: ids are in commit order, so none can come late."""
+    while True:
+        found = after(store, event_id, _FOLLOW_LIMIT, wanted)
+        if found:
+            event_id = found[-1].id
+            yield found
+        if len(found) < _FOLLOW_LIMIT:
+            pause(_POLL_SECONDS)
+
+
+def last_of(
+    transaction: port.Transaction, kind: EventType, session: str, source: str, task: str
+) -> Event | None:
+    """The newest event of one kind that tells of this session and this task."""
+    found = transaction.rows(
+        _SQL.last_of, type=kind.name, session=session, source=source, task=task
+    )
+    return _event(found[0]) if found else None
+
+
+def prune(transaction: port.Transaction, before_ms: int, limit: int) -> int:
+    """Forget chatter older than this, oldest first, at most `limit` of each type; how many."""
+    return sum(
+        len(transaction.rows(_SQL.prune, type=kind.name, since_ms=-before_ms, limit=limit))
+        for kind in REGISTRY
+        if kind.is_chatter
+    )
 
 
 def is_readable(row: port.Row) -> bool:

@@ -246,6 +246,7 @@ class SqliteStore:
         )
         with sqlite_file.closing_on_error(connection):
             connection.create_function("tether_now", 1, self._now)
+            connection.create_function("tether_now_ms", 0, self._clock.now_ms)
             for pragma in (
                 f"journal_mode={_JOURNAL_MODE}",
                 "synchronous=FULL",

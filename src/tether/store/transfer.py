@@ -18,7 +18,7 @@ from tether.store import events, port, remember_workspace_id, schema, sql
 FORMAT = 1
 # `meta` tells of the store itself, not of what happened in it.
 _LEFT_OUT = frozenset(["meta"])
-_EVENTS = sql.Queries("events")
+_STORE = sql.Queries("store")
 
 
 def export(
@@ -71,9 +71,9 @@ def import_(
                     " Nothing was imported."
                 ) from problem
             count += 1
-        if transaction.rows(_EVENTS.uncounted):
+        if transaction.rows(_STORE.uncounted):
             raise errors.ExportInvalid(
-                "This export has events that its counter has not reached. Nothing was imported."
+                "This export has rows that their counter has not reached. Nothing was imported."
             )
         if workspace_id is not None:
             remember_workspace_id(transaction, workspace_id)

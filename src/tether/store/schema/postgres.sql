@@ -36,3 +36,135 @@ CREATE FUNCTION tether_now(offset_ms BIGINT) RETURNS TEXT LANGUAGE sql VOLATILE 
         'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
     )
 $$;
+
+INSERT INTO counters (name, value) VALUES ('heartbeats', 0), ('messages', 0), ('conflicts', 0);
+
+CREATE TABLE agents (
+    session_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    agent_name TEXT COLLATE "C" NOT NULL,
+    kind TEXT COLLATE "C" NOT NULL,
+    parent_id TEXT COLLATE "C",
+    status TEXT COLLATE "C" NOT NULL CHECK (status IN ('active', 'idle', 'ended', 'stale')),
+    host_id TEXT COLLATE "C",
+    boot_id TEXT COLLATE "C",
+    pid_namespace TEXT COLLATE "C",
+    pid BIGINT,
+    start_ticks BIGINT,
+    source TEXT COLLATE "C",
+    task TEXT COLLATE "C",
+    progress TEXT COLLATE "C",
+    progress_at TEXT COLLATE "C",
+    worktree TEXT COLLATE "C",
+    branch TEXT COLLATE "C",
+    head TEXT COLLATE "C",
+    transcript TEXT COLLATE "C",
+    started_at TEXT COLLATE "C" NOT NULL,
+    last_beat_at TEXT COLLATE "C" NOT NULL,
+    last_seen_at TEXT COLLATE "C" NOT NULL,
+    lease_until TEXT COLLATE "C" NOT NULL,
+    ended_at TEXT COLLATE "C",
+    beat_boot_id TEXT COLLATE "C" NOT NULL,
+    beat_monotonic_ms BIGINT NOT NULL,
+    inbox_from BIGINT NOT NULL,
+    version BIGINT NOT NULL
+);
+
+CREATE INDEX agents_by_name ON agents (agent_name, started_at);
+CREATE INDEX agents_by_parent ON agents (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX agents_here ON agents (last_seen_at) WHERE status IN ('active', 'idle');
+
+CREATE TABLE heartbeats (
+    id BIGINT NOT NULL PRIMARY KEY,
+    session_id TEXT COLLATE "C" NOT NULL REFERENCES agents (session_id),
+    at TEXT COLLATE "C" NOT NULL,
+    progress TEXT COLLATE "C" NOT NULL,
+    source TEXT COLLATE "C",
+    task TEXT COLLATE "C"
+);
+
+CREATE INDEX heartbeats_by_session ON heartbeats (session_id, id);
+
+CREATE TABLE claims (
+    source TEXT COLLATE "C" NOT NULL,
+    task TEXT COLLATE "C" NOT NULL,
+    epoch BIGINT NOT NULL,
+    session_id TEXT COLLATE "C" NOT NULL REFERENCES agents (session_id),
+    agent_name TEXT COLLATE "C" NOT NULL,
+    claimed_at TEXT COLLATE "C" NOT NULL,
+    lease_until TEXT COLLATE "C" NOT NULL,
+    closed_at TEXT COLLATE "C",
+    outcome TEXT COLLATE "C",
+    closed_by TEXT COLLATE "C",
+    worktree TEXT COLLATE "C",
+    branch TEXT COLLATE "C",
+    head TEXT COLLATE "C",
+    checkpoint TEXT COLLATE "C",
+    checkpoint_at TEXT COLLATE "C",
+    transcript TEXT COLLATE "C",
+    PRIMARY KEY (source, task, epoch)
+);
+
+-- At most one open claim of a task: who has it is decided here and nowhere else.
+CREATE UNIQUE INDEX claims_open ON claims (source, task) WHERE closed_at IS NULL;
+CREATE INDEX claims_by_session ON claims (session_id, closed_at);
+
+CREATE TABLE reservations (
+    source TEXT COLLATE "C" NOT NULL,
+    task TEXT COLLATE "C" NOT NULL,
+    epoch BIGINT NOT NULL,
+    pattern TEXT COLLATE "C" NOT NULL,
+    PRIMARY KEY (source, task, epoch, pattern),
+    FOREIGN KEY (source, task, epoch) REFERENCES claims (source, task, epoch)
+);
+
+CREATE TABLE conflicts (
+    id BIGINT NOT NULL PRIMARY KEY,
+    kind TEXT COLLATE "C" NOT NULL CHECK (kind IN ('paths', 'work')),
+    source TEXT COLLATE "C" NOT NULL,
+    task TEXT COLLATE "C" NOT NULL,
+    session_id TEXT COLLATE "C" NOT NULL REFERENCES agents (session_id),
+    other_source TEXT COLLATE "C" NOT NULL,
+    other_task TEXT COLLATE "C" NOT NULL,
+    other_session_id TEXT COLLATE "C" NOT NULL REFERENCES agents (session_id),
+    detail TEXT COLLATE "C" NOT NULL,
+    raised_at TEXT COLLATE "C" NOT NULL,
+    resolved_at TEXT COLLATE "C",
+    resolution TEXT COLLATE "C"
+);
+
+CREATE UNIQUE INDEX conflicts_open ON conflicts
+    (kind, source, task, session_id, other_source, other_task, other_session_id)
+    WHERE resolved_at IS NULL;
+
+CREATE TABLE messages (
+    id BIGINT NOT NULL PRIMARY KEY,
+    at TEXT COLLATE "C" NOT NULL,
+    type TEXT COLLATE "C" NOT NULL,
+    priority BIGINT NOT NULL CHECK (priority BETWEEN 0 AND 3),
+    sender TEXT COLLATE "C" NOT NULL,
+    sender_session TEXT COLLATE "C",
+    to_session TEXT COLLATE "C",
+    to_name TEXT COLLATE "C",
+    source TEXT COLLATE "C",
+    task TEXT COLLATE "C",
+    body TEXT COLLATE "C" NOT NULL,
+    expires_at TEXT COLLATE "C"
+);
+
+CREATE INDEX messages_to_session ON messages (to_session, id) WHERE to_session IS NOT NULL;
+CREATE INDEX messages_to_name ON messages (to_name, id) WHERE to_name IS NOT NULL;
+CREATE INDEX messages_to_all ON messages (id) WHERE to_session IS NULL AND to_name IS NULL;
+CREATE INDEX messages_sent ON messages (sender_session, id);
+
+CREATE TABLE receipts (
+    message_id BIGINT NOT NULL REFERENCES messages (id),
+    session_id TEXT COLLATE "C" NOT NULL,
+    delivered_at TEXT COLLATE "C" NOT NULL,
+    read_at TEXT COLLATE "C",
+    PRIMARY KEY (message_id, session_id)
+);
+
+-- The same clock as a number: the first epoch of a task.
+CREATE FUNCTION tether_now_ms() RETURNS BIGINT LANGUAGE sql VOLATILE AS $$
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::BIGINT
+$$;

@@ -28,3 +28,130 @@ CREATE INDEX events_by_task ON events (source, task, id) WHERE task IS NOT NULL;
 CREATE INDEX events_by_session ON events (session, id) WHERE session IS NOT NULL;
 CREATE INDEX events_by_run ON events (run, id) WHERE run IS NOT NULL;
 CREATE INDEX events_by_type ON events (type, id);
+
+INSERT INTO counters (name, value) VALUES ('heartbeats', 0), ('messages', 0), ('conflicts', 0);
+
+CREATE TABLE agents (
+    session_id TEXT NOT NULL PRIMARY KEY,
+    agent_name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    parent_id TEXT,
+    status TEXT NOT NULL CHECK (status IN ('active', 'idle', 'ended', 'stale')),
+    host_id TEXT,
+    boot_id TEXT,
+    pid_namespace TEXT,
+    pid INTEGER,
+    start_ticks INTEGER,
+    source TEXT,
+    task TEXT,
+    progress TEXT,
+    progress_at TEXT,
+    worktree TEXT,
+    branch TEXT,
+    head TEXT,
+    transcript TEXT,
+    started_at TEXT NOT NULL,
+    last_beat_at TEXT NOT NULL,
+    last_seen_at TEXT NOT NULL,
+    lease_until TEXT NOT NULL,
+    ended_at TEXT,
+    beat_boot_id TEXT NOT NULL,
+    beat_monotonic_ms INTEGER NOT NULL,
+    inbox_from INTEGER NOT NULL,
+    version INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX agents_by_name ON agents (agent_name, started_at);
+CREATE INDEX agents_by_parent ON agents (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX agents_here ON agents (last_seen_at) WHERE status IN ('active', 'idle');
+
+CREATE TABLE heartbeats (
+    id INTEGER NOT NULL PRIMARY KEY,
+    session_id TEXT NOT NULL REFERENCES agents (session_id),
+    at TEXT NOT NULL,
+    progress TEXT NOT NULL,
+    source TEXT,
+    task TEXT
+) STRICT;
+
+CREATE INDEX heartbeats_by_session ON heartbeats (session_id, id);
+
+CREATE TABLE claims (
+    source TEXT NOT NULL,
+    task TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    session_id TEXT NOT NULL REFERENCES agents (session_id),
+    agent_name TEXT NOT NULL,
+    claimed_at TEXT NOT NULL,
+    lease_until TEXT NOT NULL,
+    closed_at TEXT,
+    outcome TEXT,
+    closed_by TEXT,
+    worktree TEXT,
+    branch TEXT,
+    head TEXT,
+    checkpoint TEXT,
+    checkpoint_at TEXT,
+    transcript TEXT,
+    PRIMARY KEY (source, task, epoch)
+) STRICT;
+
+-- At most one open claim of a task: who has it is decided here and nowhere else.
+CREATE UNIQUE INDEX claims_open ON claims (source, task) WHERE closed_at IS NULL;
+CREATE INDEX claims_by_session ON claims (session_id, closed_at);
+
+CREATE TABLE reservations (
+    source TEXT NOT NULL,
+    task TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    pattern TEXT NOT NULL,
+    PRIMARY KEY (source, task, epoch, pattern),
+    FOREIGN KEY (source, task, epoch) REFERENCES claims (source, task, epoch)
+) STRICT;
+
+CREATE TABLE conflicts (
+    id INTEGER NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('paths', 'work')),
+    source TEXT NOT NULL,
+    task TEXT NOT NULL,
+    session_id TEXT NOT NULL REFERENCES agents (session_id),
+    other_source TEXT NOT NULL,
+    other_task TEXT NOT NULL,
+    other_session_id TEXT NOT NULL REFERENCES agents (session_id),
+    detail TEXT NOT NULL,
+    raised_at TEXT NOT NULL,
+    resolved_at TEXT,
+    resolution TEXT
+) STRICT;
+
+CREATE UNIQUE INDEX conflicts_open ON conflicts
+    (kind, source, task, session_id, other_source, other_task, other_session_id)
+    WHERE resolved_at IS NULL;
+
+CREATE TABLE messages (
+    id INTEGER NOT NULL PRIMARY KEY,
+    at TEXT NOT NULL,
+    type TEXT NOT NULL,
+    priority INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 3),
+    sender TEXT NOT NULL,
+    sender_session TEXT,
+    to_session TEXT,
+    to_name TEXT,
+    source TEXT,
+    task TEXT,
+    body TEXT NOT NULL,
+    expires_at TEXT
+) STRICT;
+
+CREATE INDEX messages_to_session ON messages (to_session, id) WHERE to_session IS NOT NULL;
+CREATE INDEX messages_to_name ON messages (to_name, id) WHERE to_name IS NOT NULL;
+CREATE INDEX messages_to_all ON messages (id) WHERE to_session IS NULL AND to_name IS NULL;
+CREATE INDEX messages_sent ON messages (sender_session, id);
+
+CREATE TABLE receipts (
+    message_id INTEGER NOT NULL REFERENCES messages (id),
+    session_id TEXT NOT NULL,
+    delivered_at TEXT NOT NULL,
+    read_at TEXT,
+    PRIMARY KEY (message_id, session_id)
+) STRICT;

@@ -8,6 +8,7 @@ VALUES (:id, tether_now(0), :type, :actor, :session, :source, :task, :run, :data
 SELECT id, at, type, actor, session, source, task, run, data
 FROM events
 WHERE id > :after
+  AND (CAST(:source AS TEXT) IS NULL OR source = :source)
   AND (CAST(:task AS TEXT) IS NULL OR task = :task)
   AND (CAST(:session AS TEXT) IS NULL OR session = :session)
 ORDER BY id LIMIT :limit;
@@ -16,11 +17,21 @@ ORDER BY id LIMIT :limit;
 -- The newest events, newest first.
 SELECT id, at, type, actor, session, source, task, run, data
 FROM events
-WHERE (CAST(:task AS TEXT) IS NULL OR task = :task)
+WHERE (CAST(:source AS TEXT) IS NULL OR source = :source)
+  AND (CAST(:task AS TEXT) IS NULL OR task = :task)
   AND (CAST(:session AS TEXT) IS NULL OR session = :session)
 ORDER BY id DESC LIMIT :limit;
 
--- name: uncounted
--- An event that the counter has not reached: its id would be given out again.
-SELECT id FROM events
-WHERE id > (SELECT value FROM counters WHERE name = 'events') LIMIT 1;
+-- name: prune
+-- Forget the oldest events of one type of chatter, a batch at a time.
+DELETE FROM events
+WHERE id IN (SELECT id FROM events WHERE type = :type ORDER BY id LIMIT :limit)
+  AND at < (SELECT tether_now(:since_ms))
+RETURNING id;
+
+-- name: last_of
+-- The newest event of one type, session and task.
+SELECT id, at, type, actor, session, source, task, run, data
+FROM events
+WHERE source = :source AND task = :task AND session = :session AND type = :type
+ORDER BY id DESC LIMIT 1;

@@ -14,3 +14,13 @@ UPDATE counters SET value = value + :amount WHERE name = :name RETURNING value;
 -- name: now
 -- The time by the store's own clock.
 SELECT tether_now(0) AS now;
+
+-- name: uncounted
+-- A row that its counter has not reached: its id would be given out again.
+SELECT counters.name FROM counters JOIN (
+    SELECT 'events' AS name, max(id) AS last FROM events
+    UNION ALL SELECT 'heartbeats', max(id) FROM heartbeats
+    UNION ALL SELECT 'messages', max(id) FROM messages
+    UNION ALL SELECT 'conflicts', max(id) FROM conflicts
+) AS used ON used.name = counters.name
+WHERE used.last > counters.value;

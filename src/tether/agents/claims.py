@@ -1,0 +1,331 @@
+"""Who has a task: taken, renewed, closed and adopted by single conditional statements.
+
+At most one claim of a task is open, by a unique index. Every write of a holder names its session
+and its epoch, so a process that wakes up after its task went to another one changes nothing and
+learns who has it. Losing a race is an answer, not an error. Claims are closed, never deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tether import ids
+from tether.agents import conflicts, lookout, model, paths, registry, roll
+from tether.store import events, port, sql
+
+_SQL = sql.Queries("claims")
+_AGENTS = sql.Queries("agents")
+
+DONE = "done"
+FAILED = "failed"
+RELEASED = "released"
+ADOPTED = "adopted"
+
+
+class Claimed(NamedTuple):
+    """The session has the task."""
+
+    claim: model.Claim
+    is_new: bool
+    """False if it had the task already: asking twice does no harm."""
+    overlaps: tuple[conflicts.Overlap, ...] = ()
+    previous: model.Claim | None = None
+    """The claim before this one, with what its owner left."""
+    is_adopted: bool = False
+    """Was the previous one still open?"""
+
+
+class Refused(NamedTuple):
+    """Somebody else has the task, or it was lost meanwhile. Nothing was changed."""
+
+    key: ids.TaskKey
+    last: model.Claim | None
+    """The claim that counts: the open one, or the newest if none is open."""
+    holder: model.Agent | None = None
+    verdict: str = ""
+    reason: str = ""
+
+    @property
+    def is_held(self) -> bool:
+        return self.last is not None and self.last.closed_at is None
+
+
+def take(
+    store: port.Store,
+    spot: lookout.Lookout,
+    session_id: str,
+    key: ids.TaskKey,
+    *,
+    patterns: Iterable[str] = (),
+    news: registry.News = registry.NO_NEWS,
+    takes_over: bool = False,
+) -> Claimed | Refused:
+    """Take a task that is free or whose holder is dead or expired.
+
+    `takes_over` takes it from a living holder too: a person's decision.
+    """
+    wanted = sorted({paths.parse(pattern) for pattern in patterns})
+    news = news._replace(key=None, progress=None)
+
+    def work(transaction: port.Transaction) -> Claimed | Refused:
+        heard = registry.hear(transaction, spot, session_id, news, may_recover=False)
+        answer = _take(transaction, spot, heard.agent, key, takes_over=takes_over)
+        if isinstance(answer, Refused):
+            _say_refused(transaction, heard.agent, answer)
+            return answer
+        for pattern in wanted:
+            transaction.rows(_SQL.reserve, **_named(answer.claim), pattern=pattern)
+        overlaps = conflicts.find_overlaps(transaction, spot, heard.agent, wanted)
+        conflicts.note_overlaps(transaction, heard.agent, key, overlaps)
+        if answer.is_new:
+            _say_taken(transaction, answer, wanted)
+        [row] = transaction.rows(
+            _AGENTS.work_on, session_id=session_id, source=key.source, task=key.id
+        )
+        conflicts.settle_work(transaction, model.agent(row))
+        return answer._replace(overlaps=tuple(overlaps))
+
+    return store.write("claim", work)
+
+
+def renew(
+    store: port.Store, spot: lookout.Lookout, session_id: str, key: ids.TaskKey, epoch: int
+) -> Claimed | Refused:
+    """Extend the lease of a claim that this session still has."""
+
+    def work(transaction: port.Transaction) -> Claimed | Refused:
+        found = transaction.rows(
+            _SQL.renew,
+            source=key.source,
+            task=key.id,
+            session_id=session_id,
+            epoch=epoch,
+            lease_ms=spot.lease_ms,
+        )
+        if not found:
+            return refused(transaction.rows, spot, key)
+        return Claimed(model.claim(found[0]), is_new=False)
+
+    return store.write("renew", work)
+
+
+def close(
+    store: port.Store,
+    spot: lookout.Lookout,
+    session_id: str,
+    key: ids.TaskKey,
+    epoch: int,
+    outcome: str,
+    place: model.Place = model.NOWHERE,
+) -> model.Claim | Refused:
+    """Let go of a task, with what became of it."""
+    outcome = ids.Outcome(outcome)
+
+    def work(transaction: port.Transaction) -> model.Claim | Refused:
+        closed = close_one(transaction, session_id, key, epoch, outcome, place)
+        return closed or refused(transaction.rows, spot, key)
+
+    return store.write("release", work)
+
+
+def close_one(
+    transaction: port.Transaction,
+    session_id: str,
+    key: ids.TaskKey,
+    epoch: int,
+    outcome: str,
+    place: model.Place = model.NOWHERE,
+) -> model.Claim | None:
+    """`close` as part of something larger; None if this session has no such claim."""
+    agent = roll.require(transaction.rows, session_id)
+    closed = _close(transaction, agent, key, epoch, outcome, session_id, place)
+    if closed is None:
+        return None
+    if outcome == DONE:
+        conflicts.settle_task(transaction, key)
+    if agent.key == key:
+        transaction.rows(_AGENTS.work_on, session_id=session_id, source=None, task=None)
+    return closed
+
+
+def open_of(rows: roll.Rows, key: ids.TaskKey) -> model.Claim | None:
+    """The open claim of a task."""
+    found = rows(_SQL.open_of, source=key.source, task=key.id)
+    return model.claim(found[0]) if found else None
+
+
+def history(rows: roll.Rows, key: ids.TaskKey) -> list[model.Claim]:
+    """Every claim of a task, newest first."""
+    return [model.claim(row) for row in rows(_SQL.all_of, source=key.source, task=key.id)]
+
+
+def open_ones(rows: roll.Rows, session_id: str | None = None) -> list[model.Claim]:
+    """Open claims of everybody or of one session, oldest first."""
+    return [model.claim(row) for row in rows(_SQL.open_ones, session_id=session_id)]
+
+
+def all_ones(rows: roll.Rows, limit: int, session_id: str | None = None) -> list[model.Claim]:
+    """The newest claims, closed ones too, newest first."""
+    return [model.claim(row) for row in rows(_SQL.all_ones, session_id=session_id, limit=limit)]
+
+
+def reserved(rows: roll.Rows, claim: model.Claim) -> list[str]:
+    """The paths that a claim names."""
+    return [row["pattern"] for row in rows(_SQL.reservations, **_named(claim))]
+
+
+def refused(rows: roll.Rows, spot: lookout.Lookout, key: ids.TaskKey) -> Refused:
+    """Who has a task now, for those who do not."""
+    found = rows(_SQL.open_of, source=key.source, task=key.id) or rows(
+        _SQL.last_of, source=key.source, task=key.id
+    )
+    last = model.claim(found[0]) if found else None
+    if last is None or last.closed_at is not None:
+        return Refused(key, last)
+    holder = roll.require(rows, last.session_id)
+    verdict = spot.verdict(holder)
+    return Refused(key, last, holder, verdict.state, verdict.reason)
+
+
+def _take(
+    transaction: port.Transaction,
+    spot: lookout.Lookout,
+    claimer: model.Agent,
+    key: ids.TaskKey,
+    *,
+    takes_over: bool,
+) -> Claimed | Refused:
+    before = transaction.rows(_SQL.last_of, source=key.source, task=key.id)
+    previous = model.claim(before[0]) if before else None
+    taken = _insert(transaction, spot, claimer, key)
+    if taken is not None:
+        return Claimed(taken, is_new=True, previous=previous)
+    held = open_of(transaction.rows, key)
+    if held is None:
+        # It was taken and let go between our two looks (PostgreSQL): there is a new last claim.
+        return _take(transaction, spot, claimer, key, takes_over=takes_over)
+    if held.session_id == claimer.session_id:
+        transaction.rows(
+            _SQL.renew, **_named(held), session_id=held.session_id, lease_ms=spot.lease_ms
+        )
+        return Claimed(held, is_new=False)
+    return _adopt(transaction, spot, claimer, held, takes_over=takes_over)
+
+
+def _adopt(
+    transaction: port.Transaction,
+    spot: lookout.Lookout,
+    claimer: model.Agent,
+    held: model.Claim,
+    *,
+    takes_over: bool,
+) -> Claimed | Refused:
+    """Take a held task over, if its holder is over or a person says so."""
+    answer = refused(transaction.rows, spot, held.key)
+    holder = answer.holder
+    if holder is None:
+        return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
+    is_over = not holder.is_here or answer.verdict in ("dead", "expired")
+    if not (is_over or takes_over):
+        return answer
+    closed = _close(
+        transaction, holder, held.key, held.epoch, ADOPTED, claimer.session_id, holder.place
+    )
+    taken = _insert(transaction, spot, claimer, held.key) if closed else None
+    if closed is None or taken is None:
+        return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
+    return Claimed(taken, is_new=True, previous=closed, is_adopted=True)
+
+
+def _insert(
+    transaction: port.Transaction,
+    spot: lookout.Lookout,
+    claimer: model.Agent,
+    key: ids.TaskKey,
+) -> model.Claim | None:
+    found = transaction.rows(
+        _SQL.take,
+        source=key.source,
+        task=key.id,
+        session_id=claimer.session_id,
+        lease_ms=spot.lease_ms,
+    )
+    return model.claim(found[0]) if found else None
+
+
+def _close(
+    transaction: port.Transaction,
+    owner: model.Agent,
+    key: ids.TaskKey,
+    epoch: int,
+    outcome: str,
+    closed_by: str,
+    place: model.Place,
+) -> model.Claim | None:
+    found = transaction.rows(
+        _SQL.close,
+        source=key.source,
+        task=key.id,
+        session_id=owner.session_id,
+        epoch=epoch,
+        outcome=outcome,
+        closed_by=closed_by,
+        transcript=owner.transcript,
+        **place._asdict(),
+    )
+    if not found:
+        return None
+    conflicts.settle_party(transaction, key, owner.session_id)
+    transaction.event(
+        events.CLAIM_CLOSED,
+        actor=owner.agent_name,
+        session=owner.session_id,
+        source=key.source,
+        task=key.id,
+        data={"epoch": epoch, "outcome": outcome},
+    )
+    return model.claim(found[0])
+
+
+def _say_taken(transaction: port.Transaction, answer: Claimed, patterns: list[str]) -> None:
+    claim, previous = answer.claim, answer.previous
+    data: dict[str, object] = {"epoch": claim.epoch, "paths": patterns}
+    kind = events.CLAIM_TAKEN
+    if answer.is_adopted and previous is not None:
+        kind = events.CLAIM_ADOPTED
+        data |= {"from_session": previous.session_id, "from_agent": previous.agent_name}
+    transaction.event(
+        kind,
+        actor=claim.agent_name,
+        session=claim.session_id,
+        source=claim.source,
+        task=claim.task,
+        data=data,
+    )
+
+
+def _say_refused(transaction: port.Transaction, asker: model.Agent, answer: Refused) -> None:
+    """Once for each claim that stood in the way: who waits and asks again fills no log."""
+    key, last = answer.key, answer.last
+    if last is None:
+        return
+    known = events.last_of(transaction, events.CLAIM_REFUSED, asker.session_id, key.source, key.id)
+    if known is not None and known.data.get("epoch") == last.epoch:
+        return
+    transaction.event(
+        events.CLAIM_REFUSED,
+        actor=asker.agent_name,
+        session=asker.session_id,
+        source=key.source,
+        task=key.id,
+        data={
+            "holder_session": last.session_id,
+            "holder": last.agent_name,
+            "epoch": last.epoch,
+        },
+    )
+
+
+def _named(claim: model.Claim) -> dict[str, object]:
+    return {"source": claim.source, "task": claim.task, "epoch": claim.epoch}

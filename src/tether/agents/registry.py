@@ -1,0 +1,341 @@
+"""The registry of sessions: who began, who was heard from, who rests, who is over.
+
+Every act is one transaction with its events. A beat is written at most every `beat_ms`; a progress
+text is kept as a row of its own at the same pace. A session that was taken for dead comes back with
+its next beat; one that said it is over comes back only by registering again.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tether import clock, errors, host, ids
+from tether.agents import conflicts, lookout, messages, model, roll
+from tether.store import events, port, sql
+
+_SQL = sql.Queries("agents")
+_CLAIMS = sql.Queries("claims")
+_STORE = sql.Queries("store")
+_MAX_PROGRESS_CHARS = 2000
+
+
+class Session(NamedTuple):
+    """What somebody says of a session of theirs."""
+
+    session_id: ids.SessionId
+    agent_name: ids.AgentName
+    kind: str = "other"
+    parent_id: ids.SessionId | None = None
+    process: host.Process | None = None
+    transcript: str | None = None
+
+
+class News(NamedTuple):
+    """What a session tells with a beat."""
+
+    progress: str | None = None
+    key: ids.TaskKey | None = None
+    process: host.Process | None = None
+    place: model.Place = model.NOWHERE
+
+
+NO_NEWS = News()
+
+
+class Beat(NamedTuple):
+    """What became of a beat."""
+
+    agent: model.Agent
+    is_written: bool
+    has_recovered: bool = False
+    lost: tuple[ids.TaskKey, ...] = ()
+    """The claims that the session had when it was taken for dead."""
+
+
+def register(
+    store: port.Store,
+    spot: lookout.Lookout,
+    session: Session,
+    place: model.Place = model.NOWHERE,
+) -> Beat:
+    """Begin a session, or hear from it again: the same call twice does no harm."""
+    if session.parent_id == session.session_id:
+        raise errors.UsageError("A session is not its own parent. Nothing was changed.")
+
+    def work(transaction: port.Transaction) -> Beat:
+        return enter(transaction, spot, session, place)
+
+    return store.write("register", work)
+
+
+def enter(
+    transaction: port.Transaction,
+    spot: lookout.Lookout,
+    session: Session,
+    place: model.Place = model.NOWHERE,
+) -> Beat:
+    """`register` as part of something larger."""
+    [row] = transaction.rows(
+        _SQL.register,
+        session_id=session.session_id,
+        agent_name=session.agent_name,
+        kind=session.kind,
+        parent_id=session.parent_id,
+        transcript=session.transcript,
+        **_process(session.process),
+        **place._asdict(),
+        **spot.beat(),
+    )
+    agent = model.agent(row)
+    if agent.version == 1:
+        _say_registered(transaction, agent)
+        return Beat(agent, is_written=True)
+    if agent.status in ("stale", "ended"):
+        return _revive(transaction, agent)
+    if agent.status == "idle":
+        agent = _set_active(transaction, agent) or agent
+    transaction.rows(_CLAIMS.renew_all, session_id=agent.session_id, lease_ms=spot.lease_ms)
+    return Beat(agent, is_written=True)
+
+
+def beat(store: port.Store, spot: lookout.Lookout, session_id: str, news: News = NO_NEWS) -> Beat:
+    """Hear from a session that is registered. Written only if that is due or new."""
+    agent = roll.require(store.rows, session_id)
+    if agent.status == "ended":
+        raise _ended()
+    news = news._replace(progress=_cut(news.progress))
+    if not _is_due(spot, agent, news):
+        return Beat(agent, is_written=False)
+    return store.write("beat", lambda transaction: hear(transaction, spot, session_id, news))
+
+
+def hear(
+    transaction: port.Transaction,
+    spot: lookout.Lookout,
+    session_id: str,
+    news: News = NO_NEWS,
+    *,
+    may_recover: bool = True,
+) -> Beat:
+    """A beat as part of something larger: always written, and the session's row stays locked."""
+    before = roll.require(transaction.rows, session_id)
+    if before.status == "ended":
+        raise _ended()
+    if before.status == "stale" and not may_recover:
+        raise errors.NotAllowed(
+            "This session was taken for dead. Nothing was changed.",
+            hint="Bring it back with `tether beat`, then repeat the command.",
+        )
+    if news.progress is not None and not _is_progress_due(spot, before):
+        news = news._replace(progress=None)
+    found = transaction.rows(
+        _SQL.beat,
+        session_id=session_id,
+        status=before.status,
+        progress=news.progress,
+        source=news.key.source if news.key else None,
+        task=news.key.id if news.key else None,
+        **_process(news.process),
+        **news.place._asdict(),
+        **spot.beat(),
+    )
+    if not found:
+        # Its status changed since it was read; as long as it changes, somebody else gets on.
+        return hear(transaction, spot, session_id, news, may_recover=may_recover)
+    agent = model.agent(found[0])
+    transaction.rows(_CLAIMS.renew_all, session_id=session_id, lease_ms=spot.lease_ms)
+    if news.progress is not None:
+        _note_progress(transaction, agent, news.progress)
+    conflicts.settle_work(transaction, agent)
+    conflicts.note_work(transaction, spot, agent)
+    if before.status == "stale":
+        return _say_recovered(transaction, agent, before.ended_at)
+    return Beat(agent, is_written=True)
+
+
+def rest(store: port.Store, spot: lookout.Lookout, session_id: str) -> model.Agent:
+    """A session waits for work. Its claims stay its own."""
+
+    def work(transaction: port.Transaction) -> model.Agent:
+        before = roll.require(transaction.rows, session_id)
+        if not before.is_here:
+            hear(transaction, spot, session_id)
+        [row] = transaction.rows(_SQL.rest, session_id=session_id, **spot.beat())
+        conflicts.settle_idle(transaction, session_id)
+        return model.agent(row)
+
+    return store.write("idle", work)
+
+
+def end(
+    store: port.Store, session_id: str, place: model.Place = model.NOWHERE
+) -> tuple[model.Agent, list[model.Claim]]:
+    """A session is over; what it still held is free. Ending twice does no harm."""
+
+    def work(transaction: port.Transaction) -> tuple[model.Agent, list[model.Claim]]:
+        before = roll.require(transaction.rows, session_id)
+        found = transaction.rows(_SQL.end, session_id=session_id)
+        if not found:
+            return before, []
+        agent = model.agent(found[0])
+        released = release_all(
+            transaction,
+            agent,
+            "released_end",
+            agent.session_id,
+            place if place.worktree else agent.place,
+        )
+        transaction.event(
+            events.AGENT_ENDED,
+            actor=agent.agent_name,
+            session=session_id,
+            data={"released": [claim.key.label for claim in released]},
+        )
+        tell_parent(transaction, agent, f"{agent.agent_name} has ended.")
+        return agent, released
+
+    return store.write("end", work)
+
+
+def release_all(
+    transaction: port.Transaction,
+    agent: model.Agent,
+    outcome: str,
+    closed_by: str | None,
+    place: model.Place,
+) -> list[model.Claim]:
+    """Close all claims of a session that is over, with what is known of where it worked."""
+    released = transaction.rows(
+        _CLAIMS.close_all,
+        session_id=agent.session_id,
+        outcome=outcome,
+        closed_by=closed_by,
+        transcript=agent.transcript,
+        **place._asdict(),
+    )
+    conflicts.settle_session(transaction, agent.session_id)
+    found = sorted(map(model.claim, released), key=lambda claim: (claim.claimed_at, claim.key))
+    for claim in found:
+        transaction.event(
+            events.CLAIM_CLOSED,
+            actor=agent.agent_name,
+            session=agent.session_id,
+            source=claim.source,
+            task=claim.task,
+            data={"epoch": claim.epoch, "outcome": outcome},
+        )
+    return found
+
+
+def tell_parent(transaction: port.Transaction, agent: model.Agent, body: str) -> None:
+    """Tell whoever started a session that it is over."""
+    parent = roll.get(transaction.rows, agent.parent_id) if agent.parent_id else None
+    if parent is not None and parent.is_here:
+        to = messages.To(session=parent.session_id)
+        draft = messages.Draft(body, "session_lifecycle")
+        messages.post(transaction, agent.agent_name, agent.session_id, to, draft)
+
+
+# What is due
+
+
+def _is_due(spot: lookout.Lookout, agent: model.Agent, news: News) -> bool:
+    """Is there something to write: silence long enough, a change, or news?"""
+    return (
+        agent.status != "active"
+        or spot.silent_ms(agent) >= spot.beat_ms
+        or (news.key is not None and news.key != agent.key)
+        or (news.process is not None and news.process != agent.process)
+        or (news.progress is not None and _is_progress_due(spot, agent))
+    )
+
+
+def _is_progress_due(spot: lookout.Lookout, agent: model.Agent) -> bool:
+    if agent.progress_at is None:
+        return True
+    passed_ms = clock.parse(agent.read_at) - clock.parse(agent.progress_at)
+    return passed_ms >= spot.beat_ms or passed_ms < 0
+
+
+def _cut(progress: str | None) -> str | None:
+    return progress[:_MAX_PROGRESS_CHARS] if progress and progress.strip() else None
+
+
+# Writing
+
+
+def _process(process: host.Process | None) -> dict[str, object]:
+    if process is None:
+        return dict.fromkeys(host.Process._fields)
+    return process._asdict()
+
+
+def _note_progress(transaction: port.Transaction, agent: model.Agent, progress: str) -> None:
+    [counter] = transaction.rows(_STORE.count_up, name="heartbeats", amount=1)
+    task = {"source": agent.source, "task": agent.task}
+    transaction.rows(
+        _SQL.note_progress,
+        id=counter["value"],
+        session_id=agent.session_id,
+        progress=progress,
+        **task,
+    )
+    if agent.key is not None:
+        transaction.rows(
+            _CLAIMS.checkpoint, session_id=agent.session_id, checkpoint=progress, **task
+        )
+    transaction.event(
+        events.HEARTBEAT_RECEIVED,
+        actor=agent.agent_name,
+        session=agent.session_id,
+        data={"progress": progress},
+        **task,
+    )
+
+
+def _set_active(transaction: port.Transaction, agent: model.Agent) -> model.Agent | None:
+    found = transaction.rows(_SQL.revive, session_id=agent.session_id, status=agent.status)
+    return model.agent(found[0]) if found else None
+
+
+def _revive(transaction: port.Transaction, agent: model.Agent) -> Beat:
+    active = _set_active(transaction, agent)
+    if active is None:
+        # Another process of the same session was first.
+        return Beat(roll.require(transaction.rows, agent.session_id), is_written=True)
+    if agent.status == "stale":
+        return _say_recovered(transaction, active, agent.ended_at)
+    _say_registered(transaction, active)
+    return Beat(active, is_written=True)
+
+
+def _say_registered(transaction: port.Transaction, agent: model.Agent) -> None:
+    transaction.event(
+        events.AGENT_REGISTERED,
+        actor=agent.agent_name,
+        session=agent.session_id,
+        data={"kind": agent.kind, "parent": agent.parent_id, "pid": agent.pid},
+    )
+
+
+def _say_recovered(
+    transaction: port.Transaction, agent: model.Agent, stale_since: str | None
+) -> Beat:
+    lost = [
+        model.claim(row).key
+        for row in transaction.rows(_CLAIMS.lost, session_id=agent.session_id, since=stale_since)
+    ]
+    transaction.event(
+        events.AGENT_RECOVERED,
+        actor=agent.agent_name,
+        session=agent.session_id,
+        data={"stale_since": stale_since, "lost": [key.label for key in lost]},
+    )
+    return Beat(agent, is_written=True, has_recovered=True, lost=tuple(lost))
+
+
+def _ended() -> errors.NotAllowed:
+    return errors.NotAllowed(
+        "This session has ended. Nothing was changed.",
+        hint="Begin it again with `tether agent register`.",
+    )

@@ -1,0 +1,248 @@
+"""The sweep: finds sessions that are over, and frees what they held.
+
+Candidates are sessions that nobody has seen for a while. Each is looked at; one whose process is
+there is noted as seen; one that is dead or expired is marked in a transaction of its own, after the
+evidence was looked at again inside it. So two sweeps give one set of events, and a beat that comes
+in between wins. What one agent's row does wrong keeps no other from being swept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tether import clock, errors
+from tether.agents import liveness, lookout, model, registry, roll
+from tether.store import events, port, sql
+
+_SQL = sql.Queries("agents")
+_CLAIMS = sql.Queries("claims")
+
+ACTOR = "tether"
+# A beat this far ahead was not written by a clock that only runs a little fast.
+_AHEAD_MS = 60_000
+_BATCH = 1000
+DAY_MS = 86_400_000
+# What may be wrong with one session's rows. A store that is away or busy ends the sweep.
+_ONE_AGENTS_OWN = (errors.StoreCorrupt, port.RowRefused, ValueError, KeyError)
+
+
+class Rules(NamedTuple):
+    """What a sweep is asked to do."""
+
+    stale_ms: int | None = None
+    """Replaces the usual patience, for people too; 0 means everybody."""
+    keep_heartbeats_days: int = 7
+    keep_chatter_days: int = 30
+    max_batches: int = 1000
+    """How much old history to forget at most, in batches."""
+
+
+class Stale(NamedTuple):
+    """A session that is over, and what it held."""
+
+    session_id: str
+    agent_name: str
+    released_items: tuple[str, ...]
+
+
+class Candidate(NamedTuple):
+    """A session that was not seen for a while, and what is known of it."""
+
+    session_id: str
+    agent_name: str
+    pid: int | None
+    last_seen_at: str
+    verdict: liveness.State
+    reason: str
+    would_release: tuple[str, ...]
+
+
+class Problem(NamedTuple):
+    """A session that could not be swept."""
+
+    session_id: str
+    code: str
+    message: str
+
+
+class Swept(NamedTuple):
+    """What a sweep did."""
+
+    stale_agents: tuple[Stale, ...]
+    pids_verified: tuple[str, ...]
+    suspects: tuple[Candidate, ...]
+    problems: tuple[Problem, ...]
+    heartbeats_pruned: int
+    events_pruned: int
+
+
+def look(store: port.Store, spot: lookout.Lookout, rules: Rules) -> list[Candidate]:
+    """What a sweep would find. Changes nothing."""
+    examined = _examine(store, spot, rules)
+    return [_candidate(store, *found) for found in examined if not isinstance(found, Problem)]
+
+
+def sweep(store: port.Store, spot: lookout.Lookout, rules: Rules) -> Swept:
+    """Look at everybody who was silent, and free what the dead and the expired held."""
+    stale: list[Stale] = []
+    seen: list[model.Agent] = []
+    suspects: list[Candidate] = []
+    problems: list[Problem] = []
+    for found in _examine(store, spot, rules):
+        if isinstance(found, Problem):
+            problems.append(found)
+            continue
+        agent, verdict = found
+        try:
+            if _is_ahead(agent):
+                _count_from_now(store, spot, agent)
+            elif verdict.is_over:
+                retired = _retire(store, spot, agent, rules)
+                stale += [retired] if retired else []
+            elif verdict.state == "suspect":
+                suspects.append(_candidate(store, agent, verdict))
+            elif verdict.is_seen:
+                seen.append(agent)
+        except _ONE_AGENTS_OWN as problem:
+            problems.append(_problem(agent, problem))
+    verified = _note_seen(store, seen)
+    heartbeats, chatter = _prune(store, rules)
+    return Swept(
+        tuple(stale), tuple(verified), tuple(suspects), tuple(problems), heartbeats, chatter
+    )
+
+
+def _examine(
+    store: port.Store, spot: lookout.Lookout, rules: Rules
+) -> list[tuple[model.Agent, liveness.Verdict] | Problem]:
+    """Everybody who was not seen for a while, each looked at on its own."""
+    wanted_ms = spot.limits.stale_ms if rules.stale_ms is None else rules.stale_ms
+    found: list[tuple[model.Agent, liveness.Verdict] | Problem] = []
+    for row in store.rows(_SQL.silent, since_ms=-wanted_ms, ahead_ms=_AHEAD_MS):
+        agent = model.agent(row)
+        try:
+            is_patient = rules.stale_ms is None and agent.kind == model.HUMAN
+            if is_patient and 0 <= _unseen_ms(agent) < spot.human_stale_ms:
+                continue
+            found.append((agent, spot.verdict(agent, rules.stale_ms)))
+        except _ONE_AGENTS_OWN as problem:
+            found.append(_problem(agent, problem))
+    return found
+
+
+def _unseen_ms(agent: model.Agent) -> int:
+    return clock.parse(agent.read_at) - clock.parse(agent.last_seen_at)
+
+
+def _is_ahead(agent: model.Agent) -> bool:
+    return _unseen_ms(agent) < -_AHEAD_MS
+
+
+def _count_from_now(store: port.Store, spot: lookout.Lookout, agent: model.Agent) -> None:
+    """A clock was set back after this beat: by the wall clock its silence would never end."""
+    store.write(
+        "sweep",
+        lambda transaction: transaction.rows(
+            _SQL.rewind, session_id=agent.session_id, version=agent.version, **spot.beat()
+        ),
+    )
+
+
+def _note_seen(store: port.Store, seen: list[model.Agent]) -> list[str]:
+    """These are alive: one transaction for all, because they may be many."""
+
+    def work(transaction: port.Transaction) -> list[str]:
+        rows = [
+            transaction.rows(_SQL.seen, session_id=agent.session_id, version=agent.version)
+            for agent in seen
+        ]
+        return [row[0]["session_id"] for row in rows if row]
+
+    return store.write("sweep", work) if seen else []
+
+
+def _retire(
+    store: port.Store, spot: lookout.Lookout, agent: model.Agent, rules: Rules
+) -> Stale | None:
+    """Mark one session and free its claims, if the evidence still holds."""
+
+    def work(transaction: port.Transaction) -> Stale | None:
+        now = roll.get(transaction.rows, agent.session_id)
+        if now is None or now.version != agent.version:
+            return None
+        verdict = spot.verdict(now, rules.stale_ms)
+        if not verdict.is_over:
+            return None
+        return mark(transaction, now, verdict)
+
+    return store.write("sweep", work)
+
+
+def mark(
+    transaction: port.Transaction, agent: model.Agent, verdict: liveness.Verdict
+) -> Stale | None:
+    """Write down that a session is over, unless it was heard from since it was read."""
+    marked = transaction.rows(_SQL.mark_stale, session_id=agent.session_id, version=agent.version)
+    if not marked:
+        return None
+    released = registry.release_all(transaction, agent, "released_stale", None, agent.place)
+    labels = tuple(claim.key.label for claim in released)
+    transaction.event(
+        events.AGENT_STALE,
+        actor=ACTOR,
+        session=agent.session_id,
+        data={
+            "agent": agent.agent_name,
+            "pid": agent.pid,
+            "last_seen_at": agent.last_seen_at,
+            "verdict": verdict.state,
+            "reason": verdict.reason,
+        },
+    )
+    if released:
+        transaction.event(
+            events.STALE_LOCKS_RELEASED,
+            actor=ACTOR,
+            session=agent.session_id,
+            data={"agent": agent.agent_name, "released": list(labels)},
+        )
+    held = f" It held {', '.join(labels)}." if labels else ""
+    registry.tell_parent(transaction, agent, f"{agent.agent_name} is over: {verdict.reason}.{held}")
+    return Stale(agent.session_id, agent.agent_name, labels)
+
+
+def _prune(store: port.Store, rules: Rules) -> tuple[int, int]:
+    """Forget old progress texts and chatter; how many of each."""
+    heartbeats = chatter = 0
+    for _ in range(rules.max_batches):
+
+        def work(transaction: port.Transaction) -> tuple[int, int]:
+            rows = transaction.rows(
+                _SQL.prune_heartbeats, since_ms=-rules.keep_heartbeats_days * DAY_MS, limit=_BATCH
+            )
+            return len(rows), events.prune(transaction, rules.keep_chatter_days * DAY_MS, _BATCH)
+
+        some_heartbeats, some_chatter = store.write("sweep", work)
+        heartbeats, chatter = heartbeats + some_heartbeats, chatter + some_chatter
+        if max(some_heartbeats, some_chatter) < _BATCH:
+            break
+    return heartbeats, chatter
+
+
+def _candidate(store: port.Store, agent: model.Agent, verdict: liveness.Verdict) -> Candidate:
+    held = store.rows(_CLAIMS.open_ones, session_id=agent.session_id) if verdict.is_over else []
+    return Candidate(
+        agent.session_id,
+        agent.agent_name,
+        agent.pid,
+        agent.last_seen_at,
+        verdict.state,
+        verdict.reason,
+        tuple(model.claim(row).key.label for row in held),
+    )
+
+
+def _problem(agent: model.Agent, problem: Exception) -> Problem:
+    if isinstance(problem, errors.TetherError):
+        return Problem(agent.session_id, problem.code, problem.message)
+    return Problem(agent.session_id, "failed", f"The session's row is not right: {problem}.")
