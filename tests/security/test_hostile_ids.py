@@ -146,17 +146,46 @@ def test_no_type_of_id_takes_it(value: str) -> None:
         assert_clean(caught.value.message + caught.value.hint, value)
 
 
+def is_key(value: str) -> bool:
+    source, colon, task = value.partition(":")
+    return bool(colon) and ids.SourceName.is_valid(source) and ids.TaskId.is_valid(task)
+
+
+@pytest.mark.parametrize("value", ["", *HOSTILE], ids=label)
+def test_nobody_claims_registers_or_writes_under_it(
+    value: str, tmp_path: Path, call: Callable[..., tuple[int, str]]
+) -> None:
+    before = tree(tmp_path)
+    tasks = (
+        []
+        if is_key(value)
+        else [["claim", "--", value], ["release", "--", value], ["beat", "--task", value]]
+    )
+    for words in (
+        *tasks,
+        ["agent", "register", f"--session={value}"],
+        ["agent", "register", "--session", "s1", f"--name={value}"],
+        ["agent", "register", "--session", "s1", f"--parent={value}"],
+        ["agent", "end", f"--session={value}"],
+        ["claim", "T1", f"--session={value}"],
+    ):
+        code, shown = call(*words)
+        assert code == errors.InvalidId.exit_code
+        assert_clean(shown, value)
+    code, shown = call("send", "--", value, "hello")
+    assert code in (errors.InvalidId.exit_code, errors.NotFound.exit_code)
+    assert_clean(shown, value)
+    assert tree(tmp_path) == before
+
+
 @pytest.mark.parametrize("value", ["", *HOSTILE], ids=label)
 def test_events_are_not_looked_up_by_it(
     value: str, tmp_path: Path, call: Callable[..., tuple[int, str]]
 ) -> None:
     before = tree(tmp_path)
-    for words in (
-        ["--task", value],
-        [f"--task={value}"],
-        ["--session", value],
-        [f"--session={value}", "--json"],
-    ):
+    # `source:id` is how a task of another source is called.
+    tasks = [] if is_key(value) else [["--task", value], [f"--task={value}"]]
+    for words in (*tasks, ["--session", value], [f"--session={value}", "--json"]):
         code, shown = call("events", *words)
         assert code == errors.InvalidId.exit_code
         assert_clean(shown, value)

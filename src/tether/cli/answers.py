@@ -22,6 +22,7 @@ class Answer(NamedTuple):
     """A result in every form that it can be asked for."""
 
     noun: str
+    """The key that the value has in JSON; with none, the value's own keys are used."""
     value: Any
     plain: Callable[[], str]
     styled: Callable[[rich.console.Console], None] | None = None
@@ -33,7 +34,8 @@ class Answer(NamedTuple):
 def show(answer: Answer, *, as_json: bool) -> int:
     """Print an answer; the exit code."""
     if as_json:
-        _write_json({"ok": True, answer.noun: answer.value})
+        found = {answer.noun: answer.value} if answer.noun else answer.value
+        _write_json({"ok": True, **found})
     elif answer.styled is not None and sys.stdout.isatty():
         from rich import console
 
@@ -47,6 +49,27 @@ def show(answer: Answer, *, as_json: bool) -> int:
     return 0
 
 
+def show_item(noun: str, value: Any, line: str, *, as_json: bool) -> None:
+    """Print one of many answers that come one after another, at once."""
+    if as_json:
+        _write_json({"ok": True, noun: value})
+    else:
+        sys.stdout.write(text.clean(line).rstrip("\n") + "\n")
+    sys.stdout.flush()
+
+
+def untrusted(value: str | None, source: str) -> dict[str, str] | None:
+    """Somebody else's text as a field of JSON."""
+    return None if value is None else text.mark(value, source=source)
+
+
+def quoted(value: str, *, source: str, author: str, for_agent: bool) -> str:
+    """Somebody else's text: fenced for an agent, indented for a person."""
+    if for_agent:
+        return text.fence(value, source=source, author=author)
+    return "\n".join(f"    {line}" for line in text.clean(value).strip().split("\n"))
+
+
 def show_error(error: errors.TetherError, *, as_json: bool) -> int:
     """Print an error in the form that the caller reads; the exit code."""
     if as_json:
@@ -55,6 +78,7 @@ def show_error(error: errors.TetherError, *, as_json: bool) -> int:
             "message": error.message,
             "hint": error.hint,
             "retryable": error.retryable,
+            **error.details,
         }
         _write_json({"ok": False, "error": details})
     else:

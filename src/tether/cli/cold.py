@@ -32,6 +32,14 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "init": Entry("tether.cli.init", "Set up Tether in this repository."),
+    "claim": Entry("tether.cli.claim", "Take a task, unless somebody alive has it."),
+    "release": Entry("tether.cli.release", "Let go of a task."),
+    "claims": Entry("tether.cli.claims", "Show who has which task."),
+    "agent": Entry("tether.cli.agent", "Who is here, and are they alive?"),
+    "beat": Entry("tether.cli.beat", "Say that this session is at work, and on what."),
+    "sweep": Entry("tether.cli.sweep", "Find sessions that died, and free what they held."),
+    "send": Entry("tether.cli.send", "Write to a session, to an agent or to all."),
+    "inbox": Entry("tether.cli.inbox", "Read what was written to you."),
     "events": Entry("tether.cli.events", "Show what happened, oldest first."),
     "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
     "export": Entry("tether.cli.transfer", "Write the whole store as JSON lines."),
@@ -156,6 +164,9 @@ def _from_verb(verb: verbs.Verb) -> click.Command:
         call = click.get_current_context().find_object(context.Context)
         if call is None:
             raise RuntimeError("click has no context")
+        for option in verb.options:
+            if option.is_list:
+                values[option.name] = list(values[option.name])
         return answers.show(verb.run(call, values), as_json=values["json"])
 
     parameters: list[click.Parameter] = [
@@ -169,12 +180,14 @@ def _from_verb(verb: verbs.Verb) -> click.Command:
                 help=option.help,
                 is_flag=not option.metavar,
                 metavar=option.metavar or None,
-                default=option.default if option.metavar else False,
+                default=option.initial,
+                multiple=option.is_list,
                 show_default=option.default is not None,
                 type=kind,
             )
         )
-    return click.Command(verb.name, callback=callback, params=parameters, help=verb.help)
+    explained = f"{verb.help}\n\n{verb.notes}" if verb.notes else verb.help
+    return click.Command(verb.name, callback=callback, params=parameters, help=explained)
 
 
 pass_call = click.make_pass_decorator(context.Context)

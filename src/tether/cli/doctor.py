@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import click
 
 from tether import __version__, config, errors, files, git, store, workspace
+from tether.agents import upkeep
 from tether.cli import answers, bytecode, cold, context
 from tether.store import sqlite
 
@@ -105,7 +106,7 @@ def _report(call: context.Context) -> dict[str, Any]:
     checks.append(Check("repository", "ok", _kind(place)))
     report["places"] |= _places(place, call)
     if os.path.isdir(place.store_dir):
-        for check in (_check_modes, _check_leftovers, _check_set_aside):
+        for check in (_check_modes, _check_leftovers, _check_set_aside, _check_sweep):
             checks.extend(_try(checks, "store directory", functools.partial(check, place)) or [])
     settings = _try(checks, "settings", call.look_at_settings)
     if settings is None:
@@ -232,6 +233,14 @@ def _check_set_aside(place: workspace.Workspace) -> list[Check]:
         return []
     message = f"{len(kept)} files of damaged stores are kept in the store directory."
     return [Check("set aside", "warn", message, "Delete them when nobody needs them any more.")]
+
+
+def _check_sweep(place: workspace.Workspace) -> list[Check]:
+    problem = upkeep.last_problem(place)
+    if not problem:
+        return []
+    message = f"The last sweep by the way failed: {problem}."
+    return [Check("sweep", "warn", message, "Run `tether sweep` to see why.")]
 
 
 def _check_settings(settings: config.Settings) -> list[Check]:

@@ -8,26 +8,60 @@ from tether.store import events
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    chosen = events.Filter(
-        task=ids.TaskId(values["task"]) if values["task"] is not None else None,
-        session=ids.SessionId(values["session"]) if values["session"] is not None else None,
-    )
+    chosen = _filter(values["task"], values["session"])
+    if values["follow"]:
+        _follow(call, values, chosen)
     if values["after"] is not None:
         found = events.after(call.store, values["after"], values["limit"], chosen)
     else:
         found = events.latest(call.store, values["limit"], chosen)
-    return answers.Answer("events", [event._asdict() for event in found], lambda: _lines(found))
+    return answers.Answer(
+        "events", [event._asdict() for event in found], lambda: _lines(call, found)
+    )
 
 
-def _lines(found: list[events.Event]) -> str:
+def _filter(task: str | None, session: str | None) -> events.Filter:
+    key = ids.TaskKey.parse(task) if task is not None else None
+    return events.Filter(
+        task=key.id if key else None,
+        # A bare id is meant in every source.
+        source=key.source if key and ":" in str(task) else None,
+        session=ids.SessionId(session) if session is not None else None,
+    )
+
+
+def _follow(call: context.Context, values: verbs.Values, chosen: events.Filter) -> None:
+    """Show what is there and then what comes, until Ctrl-C."""
+    after = values["after"]
+    if after is None:
+        # Asked for first: whatever comes between the two questions is in the second answer.
+        newest = events.latest(call.store, 1)
+        shown = events.latest(call.store, values["limit"], chosen)
+        _show(call, shown, as_json=values["json"])
+        after = (shown or newest)[-1].id if shown or newest else 0
+    for batch in events.follow(call.store, after, chosen):
+        _show(call, batch, as_json=values["json"])
+
+
+def _show(call: context.Context, found: list[events.Event], *, as_json: bool) -> None:
+    for event in found:
+        line = _lines(call, [event])
+        answers.show_item("event", event._asdict(), line, as_json=as_json)
+
+
+def _lines(call: context.Context, found: list[events.Event]) -> str:
     if not found:
         return "No events."
-    return "\n".join(_line(event) for event in found)
+    lines = "\n".join(_line(event) for event in found)
+    if call.is_agent:
+        # Progress texts and the like are the words of others.
+        return answers.quoted(lines, source="events", author="tether", for_agent=True)
+    return lines
 
 
 def _line(event: events.Event) -> str:
     parts = [event.type, event.task, event.actor]
-    parts += [f"{key}={_shown(value)}" for key, value in event.data.items()]
+    parts += [f"{k}={_shown(v)}" for k, v in event.data.items() if v is not None]
     what = text.one_line(" ".join(part for part in parts if part), 500)
     return f"{event.id:>5}  {event.at[:10]} {event.at[11:19]}Z  {what}"
 
@@ -44,6 +78,7 @@ VERB = verbs.Verb(
         verbs.Option(
             "--limit", "At most this many; the newest unless --after is given.", "N", 50, True
         ),
+        verbs.Option("--follow", "Go on and show what comes, until Ctrl-C."),
         verbs.Option("--task", "Only events of this task.", "ID"),
         verbs.Option("--session", "Only events of this agent session.", "ID"),
     ),

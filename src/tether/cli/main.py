@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from tether.cli import answers, context
 
 # Hot commands and the modules that have them; everything else is click's.
-_HOT = {"events": "tether.cli.events"}
+_HOT = {
+    "beat": "tether.cli.beat",
+    "claim": "tether.cli.claim",
+    "release": "tether.cli.release",
+    "events": "tether.cli.events",
+}
+# These look at the store as it is, or do on purpose what others do by the way.
+_NO_HOUSEKEEPING = ("sweep", "doctor", "init")
 # How a shell asks click for completions.
 _COMPLETE_VARIABLE = "_TETHER_COMPLETE"
 
@@ -93,7 +100,8 @@ def _dispatch(words: list[str], *, as_json: bool) -> int:
         return 0
     from tether.cli import answers, context
 
-    with contextlib.closing(context.Context()) as call:
+    keeps_house = words[:1] != [] and words[0] not in _NO_HOUSEKEEPING
+    with contextlib.closing(context.Context(keeps_house=keeps_house)) as call:
         answer = _hot_answer(words, call)
         if answer is not None:
             return answers.show(answer, as_json=as_json)

@@ -23,10 +23,19 @@ class Option(NamedTuple):
     metavar: str = ""
     default: str | int | None = None
     is_number: bool = False
+    is_list: bool = False
+    """May be given several times; the value is a list."""
 
     @property
     def name(self) -> str:
         return self.flag.lstrip("-").replace("-", "_")
+
+    @property
+    def initial(self) -> str | int | list[str] | None:
+        """The value of a call that does not give it."""
+        if self.is_list:
+            return []
+        return self.default if self.metavar else False
 
 
 class Argument(NamedTuple):
@@ -44,6 +53,8 @@ class Verb(NamedTuple):
     options: tuple[Option, ...]
     run: Callable[[context.Context, Values], answers.Answer]
     arguments: tuple[Argument, ...] = ()
+    notes: str = ""
+    """What its own help says on top."""
 
 
 JSON = Option("--json", "Print JSON for programs.")
@@ -52,7 +63,7 @@ JSON = Option("--json", "Print JSON for programs.")
 def parse(verb: Verb, words: list[str]) -> Values | None:
     """The values of a call, or None if click should have a look at it."""
     options = {option.flag: option for option in (*verb.options, JSON)}
-    values: Values = {o.name: (o.default if o.metavar else False) for o in options.values()}
+    values: Values = {option.name: option.initial for option in options.values()}
     positional: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -69,7 +80,10 @@ def parse(verb: Verb, words: list[str]) -> Values | None:
         found = _value(option, value if equals else next(rest, None))
         if found is None:
             return None
-        values[option.name] = found
+        if option.is_list:
+            values[option.name].append(found)
+        else:
+            values[option.name] = found
     if len(positional) != len(verb.arguments):
         return None
     return values | {a.name: word for a, word in zip(verb.arguments, positional, strict=True)}

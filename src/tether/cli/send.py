@@ -1,0 +1,69 @@
+"""`tether send`: write to a session, to an agent or to all."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from tether import ids
+from tether.agents import messages
+from tether.cli import answers, cold, context
+
+_MAX_STDIN_CHARS = 100_000
+
+
+@click.command()
+@click.argument("to")
+@click.argument("message")
+@click.option(
+    "--type",
+    "kind",
+    default="note",
+    show_default=True,
+    metavar="WORD",
+    help=f"{', '.join(messages.TYPES)}, or a word of your own.",
+)
+@click.option(
+    "--priority",
+    default=messages.NORMAL,
+    show_default=True,
+    type=click.IntRange(0, 3),
+    help="0 routine, 1 normal, 2 high, 3 critical.",
+)
+@click.option("--task", metavar="ID", help="The task that it is about.")
+@click.option(
+    "--ttl",
+    metavar="SECONDS",
+    type=click.IntRange(1, 10**9),
+    help="After this it leaves the inbox, not the log.",
+)
+@cold.answering
+@cold.pass_call
+def send(
+    call: context.Context,
+    to: str,
+    message: str,
+    kind: str,
+    priority: int,
+    task: str | None,
+    ttl: int | None,
+) -> answers.Answer:
+    """Write to a session, to an agent by name, or to `all`.
+
+    A MESSAGE of `-` is read from stdin.
+    """
+    body = sys.stdin.read(_MAX_STDIN_CHARS) if message == "-" else message
+    draft = messages.Draft(
+        body,
+        kind,
+        priority,
+        ids.TaskKey.parse(task) if task is not None else None,
+        ttl * 1000 if ttl is not None else None,
+    )
+    # First, so that a mistake leaves nothing behind: the sender may not be registered yet.
+    messages.check(draft)
+    messages.find(call.store.rows, to)
+    sent = messages.send(call.store, call.agent, to, draft)
+    value = {"id": sent.id, "to": to, "type": sent.type, "priority": sent.priority, "at": sent.at}
+    return answers.Answer("message", value, lambda: f"Sent to {to}, message {sent.id}.")
