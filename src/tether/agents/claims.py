@@ -34,6 +34,8 @@ class Claimed(NamedTuple):
     """The claim before this one, with what its owner left."""
     is_adopted: bool = False
     """Was the previous one still open?"""
+    reason: str = ""
+    """Why it could be adopted."""
 
 
 class Refused(NamedTuple):
@@ -235,7 +237,8 @@ def _adopt(
     taken = _insert(transaction, spot, claimer, held.key) if closed else None
     if closed is None or taken is None:
         return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
-    return Claimed(taken, is_new=True, previous=closed, is_adopted=True)
+    reason = f"{answer.verdict}: {answer.reason}"
+    return Claimed(taken, is_new=True, previous=closed, is_adopted=True, reason=reason)
 
 
 def _insert(
@@ -294,7 +297,11 @@ def _say_taken(transaction: port.Transaction, answer: Claimed, patterns: list[st
     kind = events.CLAIM_TAKEN
     if answer.is_adopted and previous is not None:
         kind = events.CLAIM_ADOPTED
-        data |= {"from_session": previous.session_id, "from_agent": previous.agent_name}
+        data |= {
+            "from_session": previous.session_id,
+            "from_agent": previous.agent_name,
+            "reason": answer.reason,
+        }
     transaction.event(
         kind,
         actor=claim.agent_name,

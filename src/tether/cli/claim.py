@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tether import errors, ids, text
+from tether import clock, errors, ids, text
 from tether.agents import claims, conflicts, model, paths
 from tether.cli import answers, context, verbs
+
+if TYPE_CHECKING:
+    from tether.agents import leftovers
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
@@ -30,7 +33,8 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     )
     if isinstance(answer, claims.Refused):
         raise refusal(answer)
-    return answers.Answer("claim", _value(answer), lambda: _text(call, answer))
+    left = _leftovers(call, answer)
+    return answers.Answer("claim", _value(answer, left), lambda: _text(call, answer, left))
 
 
 def refusal(answer: claims.Refused) -> errors.Taken:
@@ -61,32 +65,55 @@ def shown(claim: model.Claim) -> dict[str, Any]:
     return {"key": claim.key.label, **value}
 
 
-def _value(answer: claims.Claimed) -> dict[str, Any]:
+def _leftovers(call: context.Context, answer: claims.Claimed) -> leftovers.Leftovers | None:
+    """What the one before left in its checkout, if there was one who did not finish."""
+    previous = answer.previous
+    if previous is None or previous.outcome == claims.DONE:
+        return None
+    # Asks git, so only when there is something to take up.
+    from tether.agents import leftovers
+
+    return leftovers.read(call.workspace, previous)
+
+
+def _value(answer: claims.Claimed, left: leftovers.Leftovers | None) -> dict[str, Any]:
     return {
         **shown(answer.claim),
         "new": answer.is_new,
         "adopted": answer.is_adopted,
         "previous": shown(answer.previous) if answer.previous else None,
+        "left": _left_value(left) if left else None,
         "overlaps": [overlap._asdict() for overlap in answer.overlaps],
     }
 
 
-def _text(call: context.Context, answer: claims.Claimed) -> str:
+def _left_value(left: leftovers.Leftovers) -> dict[str, Any]:
+    stashes = [
+        {"commit": s.oid, "at": clock.text(s.at_ms), "text": answers.untrusted(s.text, "stash")}
+        for s in left.stashes
+    ]
+    return {**left._asdict(), "stashes": stashes}
+
+
+def _text(call: context.Context, answer: claims.Claimed, left: leftovers.Leftovers | None) -> str:
     claim = answer.claim
     if not answer.is_new:
         lines = [f"{claim.key.label} is yours already, epoch {claim.epoch}."]
     else:
         lines = [f"{claim.key.label} is yours, epoch {claim.epoch}."]
     if answer.previous and answer.previous.outcome != claims.DONE:
-        lines += _left(call, answer.previous)
+        lines += _left(call, answer, answer.previous)
+        lines += _left_files(left) if left else []
     lines += [_overlap(overlap) for overlap in answer.overlaps]
     return "\n".join(lines)
 
 
-def _left(call: context.Context, previous: model.Claim) -> list[str]:
+def _left(call: context.Context, answer: claims.Claimed, previous: model.Claim) -> list[str]:
     """What the one before left behind, as far as its rows tell."""
-    when = previous.closed_at or ""
-    lines = [f"Before you: {previous.agent_name}, {previous.outcome} at {when}."]
+    if answer.is_adopted:
+        lines = [f"Taken over from {previous.agent_name} ({answer.reason})."]
+    else:
+        lines = [f"Before you: {previous.agent_name}, {previous.outcome} {previous.closed_at}."]
     places = (
         ("branch", previous.branch),
         ("commit", previous.head),
@@ -105,6 +132,18 @@ def _left(call: context.Context, previous: model.Claim) -> list[str]:
             )
         )
     return lines
+
+
+def _left_files(left: leftovers.Leftovers) -> list[str]:
+    """Its uncommitted files and stashes, the first few of each."""
+    lines = []
+    for name in ("staged", "changed", "deleted", "untracked"):
+        found: tuple[str, ...] = getattr(left, name)
+        if found:
+            more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+            lines.append(f"  {name:<10}  {text.one_line(', '.join(found[:5]), 200)}{more}")
+    lines += [f"  {'stashed':<10}  {s.oid[:12]} at {clock.text(s.at_ms)}" for s in left.stashes]
+    return lines or ["  nothing uncommitted in its worktree"]
 
 
 def _overlap(overlap: conflicts.Overlap) -> str:

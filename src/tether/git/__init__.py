@@ -13,7 +13,9 @@ from tether.git.objects import (
     Committed,
     Identity,
     Oid,
+    Stash,
     TreeEntry,
+    Uncommitted,
     Worktree,
 )
 from tether.git.repository import Git, init, version
@@ -26,7 +28,9 @@ __all__ = [
     "Git",
     "Identity",
     "Oid",
+    "Stash",
     "TreeEntry",
+    "Uncommitted",
     "Worktree",
     "init",
     "version",

@@ -210,7 +210,7 @@ class Committer:
             if not behind:
                 return "current" if staged == now else "staged_otherwise"
             try:
-                self._write_index(behind, environment=self._without_filters())
+                self._write_index(behind, environment=self._git.runner.without_filters())
                 known = {**known, **behind}
             except errors.GitError:  # somebody else holds index.lock
                 _wait_apart(min(attempt, 2))
@@ -246,24 +246,6 @@ class Committer:
         )
         update = ("update-index", "-z", "--index-info")
         self._git.runner.call(*options, *update, feed=feed, environment=environment)
-
-    def _without_filters(self) -> dict[str, str]:
-        """Settings that leave the repository's filters without their programs.
-
-        Who writes an index must hash again the files that changed in the second of its last
-        writing, and git does so through their filters (met with `update-index`, Git 2.39).
-        Unfiltered they look changed, and the user's next `git status` looks closer.
-        """
-        keys = self._git.runner.ask(
-            "config", "-z", "--name-only", "--get-regexp", r"^filter\."
-        ).stdout
-        filters = {objects.as_path(key).rpartition(".")[0] for key in keys.split(b"\0")[:-1]}
-        parts = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
-        settings = {f"{name}.{part}": value for name in filters for part, value in parts}
-        environment = {"GIT_CONFIG_COUNT": str(len(settings))}
-        for n, (key, value) in enumerate(settings.items()):
-            environment |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
-        return environment
 
 
 def _wait_apart(attempt: int) -> None:

@@ -104,6 +104,25 @@ class Worktree(NamedTuple):
     is_prunable: bool
 
 
+class Uncommitted(NamedTuple):
+    """What a checkout has that no commit has: paths, each list at most `limit` long."""
+
+    staged: tuple[str, ...]
+    changed: tuple[str, ...]
+    deleted: tuple[str, ...]
+    untracked: tuple[str, ...]
+
+
+class Stash(NamedTuple):
+    """One entry of the stash, which all worktrees share."""
+
+    oid: Oid
+    at_ms: int
+    branch: str
+    """Where it was made; empty if its text does not say."""
+    text: str
+
+
 class Committed(NamedTuple):
     """The branch's tip after `commit_paths`, and whether this worktree's index follows it."""
 

@@ -145,6 +145,18 @@ class Git:
         records = listing.split(b"\0\0")
         return [objects.read_worktree(record.split(b"\0")) for record in records if record]
 
+    def uncommitted(self, limit: int = 200) -> objects.Uncommitted:
+        """What this checkout has that no commit has. Ignored files are left out."""
+        from tether.git import worktree
+
+        return worktree.uncommitted(self, limit)
+
+    def stashes(self, limit: int = 50) -> list[objects.Stash]:
+        """What is stashed, the last one first."""
+        from tether.git import worktree
+
+        return worktree.stashes(self, limit)
+
     def user_identity(self) -> objects.Identity | None:
         """The name that the user gave to git, in this repository or in general; None if none."""
         try:

@@ -73,8 +73,8 @@ CLAIM_TAKEN = EventType(
 )
 CLAIM_ADOPTED = EventType(
     "claim_adopted",
-    ("epoch", "paths", "from_session", "from_agent"),
-    "A session took a task over from another one.",
+    ("epoch", "paths", "from_session", "from_agent", "reason"),
+    "A session took a task over from another one, because of `reason`.",
 )
 CLAIM_REFUSED = EventType(
     "claim_refused",
