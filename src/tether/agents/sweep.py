@@ -52,7 +52,8 @@ class Candidate(NamedTuple):
     agent_name: str
     pid: int | None
     last_seen_at: str
-    verdict: liveness.State
+    verdict: str
+    """A state of liveness, or `damaged` for a row that cannot be judged."""
     reason: str
     would_release: tuple[str, ...]
 
@@ -61,6 +62,7 @@ class Problem(NamedTuple):
     """A session that could not be swept."""
 
     session_id: str
+    agent_name: str
     code: str
     message: str
 
@@ -78,8 +80,10 @@ class Swept(NamedTuple):
 
 def look(store: port.Store, spot: lookout.Lookout, rules: Rules) -> list[Candidate]:
     """What a sweep would find. Changes nothing."""
-    examined = _examine(store, spot, rules)
-    return [_candidate(store, *found) for found in examined if not isinstance(found, Problem)]
+    return [
+        _damaged(found) if isinstance(found, Problem) else _candidate(store, *found)
+        for found in _examine(store, spot, rules)
+    ]
 
 
 def sweep(store: port.Store, spot: lookout.Lookout, rules: Rules) -> Swept:
@@ -94,18 +98,18 @@ def sweep(store: port.Store, spot: lookout.Lookout, rules: Rules) -> Swept:
             continue
         agent, verdict = found
         try:
-            if _is_ahead(agent):
-                _count_from_now(store, spot, agent)
-            elif verdict.is_over:
+            if verdict.is_over:
                 retired = _retire(store, spot, agent, rules)
                 stale += [retired] if retired else []
+            elif _is_ahead(agent):
+                _set_right(store, spot, agent)
             elif verdict.state == "suspect":
                 suspects.append(_candidate(store, agent, verdict))
             elif verdict.is_seen:
                 seen.append(agent)
         except _ONE_AGENTS_OWN as problem:
             problems.append(_problem(agent, problem))
-    verified = _note_seen(store, seen)
+    verified = _note_seen(store, spot, seen)
     heartbeats, chatter = _prune(store, rules)
     return Swept(
         tuple(stale), tuple(verified), tuple(suspects), tuple(problems), heartbeats, chatter
@@ -118,7 +122,14 @@ def _examine(
     """Everybody who was not seen for a while, each looked at on its own."""
     wanted_ms = spot.limits.stale_ms if rules.stale_ms is None else rules.stale_ms
     found: list[tuple[model.Agent, liveness.Verdict] | Problem] = []
-    for row in store.rows(_SQL.silent, since_ms=-wanted_ms, ahead_ms=_AHEAD_MS):
+    silent = store.rows(
+        _SQL.silent,
+        since_ms=-wanted_ms,
+        ahead_ms=min(_AHEAD_MS, wanted_ms),
+        boot_id=spot.here.boot_id,
+        since_running_ms=spot.monotonic_ms() - wanted_ms,
+    )
+    for row in silent:
         agent = model.agent(row)
         try:
             is_patient = rules.stale_ms is None and agent.kind == model.HUMAN
@@ -138,25 +149,37 @@ def _is_ahead(agent: model.Agent) -> bool:
     return _unseen_ms(agent) < -_AHEAD_MS
 
 
-def _count_from_now(store: port.Store, spot: lookout.Lookout, agent: model.Agent) -> None:
+def _set_right(store: port.Store, spot: lookout.Lookout, agent: model.Agent) -> None:
     """A clock was set back after this beat: by the wall clock its silence would never end."""
+    silent_ms = spot.silent_ms(agent)
     store.write(
         "sweep",
         lambda transaction: transaction.rows(
-            _SQL.rewind, session_id=agent.session_id, version=agent.version, **spot.beat()
+            _SQL.rewind,
+            session_id=agent.session_id,
+            version=agent.version,
+            ago_ms=-silent_ms,
+            lease_ms=spot.lease_ms - silent_ms,
+            beat_boot_id=spot.here.boot_id,
+            beat_monotonic_ms=spot.monotonic_ms() - silent_ms,
         ),
     )
 
 
-def _note_seen(store: port.Store, seen: list[model.Agent]) -> list[str]:
-    """These are alive: one transaction for all, because they may be many."""
+def _note_seen(store: port.Store, spot: lookout.Lookout, seen: list[model.Agent]) -> list[str]:
+    """These are alive: one transaction for all, because they may be many.
+
+    Their leases are renewed for those who cannot see the processes themselves.
+    """
 
     def work(transaction: port.Transaction) -> list[str]:
-        rows = [
-            transaction.rows(_SQL.seen, session_id=agent.session_id, version=agent.version)
-            for agent in seen
-        ]
-        return [row[0]["session_id"] for row in rows if row]
+        verified = []
+        for agent in seen:
+            lease = {"session_id": agent.session_id, "lease_ms": spot.lease_ms}
+            if transaction.rows(_SQL.seen, version=agent.version, **lease):
+                transaction.rows(_CLAIMS.renew_all, **lease)
+                verified.append(agent.session_id)
+        return verified
 
     return store.write("sweep", work) if seen else []
 
@@ -244,5 +267,12 @@ def _candidate(store: port.Store, agent: model.Agent, verdict: liveness.Verdict)
 
 def _problem(agent: model.Agent, problem: Exception) -> Problem:
     if isinstance(problem, errors.TetherError):
-        return Problem(agent.session_id, problem.code, problem.message)
-    return Problem(agent.session_id, "failed", f"The session's row is not right: {problem}.")
+        return Problem(agent.session_id, agent.agent_name, problem.code, problem.message)
+    message = f"The session's row is not right: {problem}."
+    return Problem(agent.session_id, agent.agent_name, "failed", message)
+
+
+def _damaged(problem: Problem) -> Candidate:
+    return Candidate(
+        problem.session_id, problem.agent_name, None, "", "damaged", problem.message, ()
+    )

@@ -128,24 +128,26 @@ WHERE session_id = :session_id AND status <> 'ended'
 RETURNING *, tether_now(0) AS read_at;
 
 -- name: silent
--- Sessions not seen for a while, and those seen in a future that a clock has taken back.
+-- Sessions not seen for a while by either clock, and those seen in a future that was taken back.
 SELECT agents.*, tether_now(0) AS read_at FROM agents
 WHERE status IN ('active', 'idle')
   AND (last_seen_at <= (SELECT tether_now(:since_ms))
-       OR last_seen_at > (SELECT tether_now(:ahead_ms)))
+       OR last_seen_at > (SELECT tether_now(:ahead_ms))
+       OR (pid IS NULL AND beat_boot_id = :boot_id AND beat_monotonic_ms <= :since_running_ms))
 ORDER BY last_seen_at, session_id;
 
 -- name: seen
 -- A sweep saw the process of a session, if nobody heard from it meanwhile.
-UPDATE agents SET last_seen_at = tether_now(0), version = version + 1
+UPDATE agents SET
+    last_seen_at = tether_now(0), lease_until = tether_now(:lease_ms), version = version + 1
 WHERE session_id = :session_id AND version = :version AND status IN ('active', 'idle')
 RETURNING session_id;
 
 -- name: rewind
--- A beat lies in the future: silence counts from now.
+-- A beat lies in the future: it was as long ago as is known, or else it counts from now.
 UPDATE agents SET
-    last_beat_at = tether_now(0),
-    last_seen_at = tether_now(0),
+    last_beat_at = tether_now(:ago_ms),
+    last_seen_at = tether_now(:ago_ms),
     lease_until = tether_now(:lease_ms),
     beat_boot_id = :beat_boot_id,
     beat_monotonic_ms = :beat_monotonic_ms,
