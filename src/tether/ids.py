@@ -22,6 +22,7 @@ _BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 
 # The source of tasks that Tether itself keeps; its tasks are called by their id alone.
 OWN_SOURCE = "work"
+_WORD = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
 class _Id(str):
@@ -111,7 +112,7 @@ class MessageType(_Id):
 
     __slots__ = ()
     noun = "type of a message"
-    pattern = re.compile(r"[a-z][a-z0-9_]{0,39}")
+    pattern = _WORD
     hint = "A type has 1 to 40 small letters, digits and '_', and starts with a letter."
 
 
@@ -120,7 +121,7 @@ class Outcome(_Id):
 
     __slots__ = ()
     noun = "outcome"
-    pattern = re.compile(r"[a-z][a-z0-9_]{0,39}")
+    pattern = _WORD
     hint = "An outcome has 1 to 40 small letters, digits and '_', and starts with a letter."
 
 

@@ -67,6 +67,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def clean(value: str) -> str:
     """The visible text of `value`, with `\\n` and `\\t` as the only control characters."""
+    if value.isascii() and value.replace("\n", "").replace("\t", "").isprintable():
+        return value  # and the patterns need not be compiled, which takes longer than most commands
     suspect, dirt = _compiled(_SUSPECT), _compiled(_DIRT)
     out: list[str] = []
     done = 0
@@ -86,6 +88,11 @@ def _visible(match: re.Match[str]) -> str:
     if match.lastgroup == "lone":
         return "\ufffd"
     return match[0] if match.lastgroup == "glue" else ""
+
+
+def storable(value: str) -> str:
+    """`value` as every database takes it: without NUL and without halves of characters."""
+    return value.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 def one_line(value: str, width: int | None = None) -> str:

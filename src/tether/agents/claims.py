@@ -8,14 +8,18 @@ learns who has it. Losing a race is an answer, not an error. Claims are closed, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tether import ids
-from tether.agents import conflicts, lookout, model, paths, registry, roll
+from tether.agents import lookout, model, registry, roll, settling
 from tether.store import events, port, sql
+
+if TYPE_CHECKING:
+    from tether.agents import conflicts
 
 _SQL = sql.Queries("claims")
 _AGENTS = sql.Queries("agents")
+_STORE = sql.Queries("store")
 
 DONE = "done"
 FAILED = "failed"
@@ -67,7 +71,7 @@ def take(
 
     `takes_over` takes it from a living holder too: a person's decision.
     """
-    wanted = sorted({paths.parse(pattern) for pattern in patterns})
+    wanted = _parsed(patterns)
     news = news._replace(key=None, progress=None)
 
     def work(transaction: port.Transaction) -> Claimed | Refused:
@@ -76,17 +80,14 @@ def take(
         if isinstance(answer, Refused):
             _say_refused(transaction, heard.agent, answer)
             return answer
-        for pattern in wanted:
-            transaction.rows(_SQL.reserve, **_named(answer.claim), pattern=pattern)
-        overlaps = conflicts.find_overlaps(transaction, spot, heard.agent, wanted)
-        conflicts.note_overlaps(transaction, heard.agent, key, overlaps)
+        overlaps = _reserve(transaction, spot, heard.agent, answer.claim, wanted)
         if answer.is_new:
             _say_taken(transaction, answer, wanted)
         [row] = transaction.rows(
             _AGENTS.work_on, session_id=session_id, source=key.source, task=key.id
         )
-        conflicts.settle_work(transaction, model.agent(row))
-        return answer._replace(overlaps=tuple(overlaps))
+        settling.moved_on(transaction, model.agent(row))
+        return answer._replace(overlaps=overlaps)
 
     return store.write("claim", work)
 
@@ -144,8 +145,6 @@ def close_one(
     closed = _close(transaction, agent, key, epoch, outcome, session_id, place)
     if closed is None:
         return None
-    if outcome == DONE:
-        conflicts.settle_task(transaction, key)
     if agent.key == key:
         transaction.rows(_AGENTS.work_on, session_id=session_id, source=None, task=None)
     return closed
@@ -237,8 +236,38 @@ def _adopt(
     taken = _insert(transaction, spot, claimer, held.key) if closed else None
     if closed is None or taken is None:
         return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
-    reason = f"{answer.verdict}: {answer.reason}"
+    reason = f"{answer.verdict}: {answer.reason}" if is_over else "a person said so"
     return Claimed(taken, is_new=True, previous=closed, is_adopted=True, reason=reason)
+
+
+def _parsed(patterns: Iterable[str]) -> list[str]:
+    given = list(patterns)
+    if not given:
+        return []
+    from tether.agents import paths
+
+    return sorted({paths.parse(pattern) for pattern in given})
+
+
+def _reserve(
+    transaction: port.Transaction,
+    spot: lookout.Lookout,
+    claimer: model.Agent,
+    claim: model.Claim,
+    patterns: list[str],
+) -> tuple[conflicts.Overlap, ...]:
+    """Note the paths of a claim; whose reservations they overlap."""
+    if not patterns:
+        return ()
+    from tether.agents import conflicts
+
+    # One after another: on PostgreSQL two that reserve at once would not see each other.
+    transaction.rows(_STORE.count_up, name="conflicts", amount=0)
+    for pattern in patterns:
+        transaction.rows(_SQL.reserve, **_named(claim), pattern=pattern)
+    overlaps = conflicts.find_overlaps(transaction, spot, claimer, patterns)
+    conflicts.note_overlaps(transaction, claimer, claim.key, overlaps)
+    return tuple(overlaps)
 
 
 def _insert(
@@ -275,11 +304,14 @@ def _close(
         outcome=outcome,
         closed_by=closed_by,
         transcript=owner.transcript,
-        **place._asdict(),
+        **place.columns,
     )
     if not found:
         return None
-    conflicts.settle_party(transaction, key, owner.session_id)
+    if outcome == DONE:
+        settling.finished(transaction, key)
+    else:
+        settling.let_go(transaction, key, owner.session_id)
     transaction.event(
         events.CLAIM_CLOSED,
         actor=owner.agent_name,

@@ -2,7 +2,7 @@
 
 `paths`: a claim names paths that overlap those of a live agent's claim. `work`: a session works on
 a task that another live session has. Whether the messages about it were read or have expired does
-not matter to a conflict.
+not matter to a conflict. How one ends is in `settling`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tether.store import events, port, sql
 _SQL = sql.Queries("conflicts")
 _CLAIMS = sql.Queries("claims")
 _STORE = sql.Queries("store")
-_SENDER = "tether"
+SENDER = "tether"
 
 
 class Conflict(NamedTuple):
@@ -136,39 +136,6 @@ def note_overlaps(
         _raise(transaction, "paths", claimer, key, holder, other, detail)
 
 
-def settle_task(transaction: port.Transaction, key: ids.TaskKey) -> None:
-    """The task is finished."""
-    _settled(transaction, transaction.rows(_SQL.settle_task, source=key.source, task=key.id))
-
-
-def settle_party(transaction: port.Transaction, key: ids.TaskKey, session_id: str) -> None:
-    """One party let go of the task."""
-    found = transaction.rows(
-        _SQL.settle_party, source=key.source, task=key.id, session_id=session_id
-    )
-    _settled(transaction, found)
-
-
-def settle_work(transaction: port.Transaction, worker: model.Agent) -> None:
-    """A session works on its current task and on no other."""
-    key = worker.key
-    if key is not None:
-        found = transaction.rows(
-            _SQL.settle_work, session_id=worker.session_id, source=key.source, task=key.id
-        )
-        _settled(transaction, found)
-
-
-def settle_idle(transaction: port.Transaction, session_id: str) -> None:
-    """A session works on nothing now."""
-    _settled(transaction, transaction.rows(_SQL.settle_idle, session_id=session_id))
-
-
-def settle_session(transaction: port.Transaction, session_id: str) -> None:
-    """A session let go of everything."""
-    _settled(transaction, transaction.rows(_SQL.settle_session, session_id=session_id))
-
-
 def _if_alive(
     transaction: port.Transaction, spot: lookout.Lookout, session_id: str
 ) -> model.Agent | None:
@@ -206,7 +173,7 @@ def _raise(
     conflict = _conflict(found[0])
     for session_id in (party.session_id, other.session_id):
         draft = messages.Draft(detail, "task_conflict", messages.HIGH, key)
-        messages.post(transaction, _SENDER, None, messages.To(session=session_id), draft)
+        messages.post(transaction, SENDER, None, messages.To(session=session_id), draft)
     transaction.event(
         events.CONFLICT_RAISED,
         actor=party.agent_name,
@@ -222,19 +189,6 @@ def _raise(
         },
     )
     return conflict
-
-
-def _settled(transaction: port.Transaction, found: list[port.Row]) -> None:
-    for row in found:
-        conflict = _conflict(row)
-        transaction.event(
-            events.CONFLICT_RESOLVED,
-            actor=_SENDER,
-            session=conflict.session_id,
-            source=conflict.source,
-            task=conflict.task,
-            data={"conflict": conflict.id, "resolution": conflict.resolution},
-        )
 
 
 def _conflict(row: port.Row) -> Conflict:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tether import errors, ids
+from tether import errors, ids, text
 from tether.agents import model, roll
 from tether.store import events, port, sql
 
@@ -28,6 +28,8 @@ TYPES = {
 }
 ROUTINE, NORMAL, HIGH, CRITICAL = range(4)
 _MAX_BODY_CHARS = 16_384
+_MAX_TTL_MS = 100 * 366 * 86_400_000
+EVERYBODY = "all"
 
 
 class Message(NamedTuple):
@@ -63,7 +65,7 @@ class To(NamedTuple):
 
     @property
     def label(self) -> str:
-        return self.session or self.name or "all"
+        return self.session or self.name or EVERYBODY
 
 
 ALL = To()
@@ -107,7 +109,7 @@ def post(
         to_name=to.name,
         source=key.source if key else None,
         task=key.id if key else None,
-        body=draft.body,
+        body=text.storable(draft.body),
         ttl_ms=draft.ttl_ms,
     )
     transaction.event(
@@ -174,13 +176,15 @@ def check(draft: Draft) -> None:
         raise errors.UsageError(
             "A priority is 0 (routine), 1 (normal), 2 (high) or 3 (critical). Nothing was sent."
         )
+    if draft.ttl_ms is not None and not 0 <= draft.ttl_ms <= _MAX_TTL_MS:
+        raise errors.UsageError("A time to live is from a moment to a century. Nothing was sent.")
     # Free types are welcome, as long as they are words.
     ids.MessageType(draft.type)
 
 
 def find(rows: roll.Rows, to: str) -> To:
     """Who is meant: a session, a name, or `all`."""
-    if to == "all":
+    if to == EVERYBODY:
         return ALL
     if ids.SessionId.is_valid(to):
         if roll.get(rows, to) is not None:

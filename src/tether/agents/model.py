@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tether import host, ids
+from tether import host, ids, text
 from tether.store import port
 
 KINDS = ("claude", "codex", "gemini", "cursor", "human", "other")
@@ -18,6 +18,11 @@ class Place(NamedTuple):
     worktree: str | None = None
     branch: str | None = None
     head: str | None = None
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """As every database takes it: a path need not be text."""
+        return {k: text.storable(v) if v is not None else None for k, v in self._asdict().items()}
 
 
 NOWHERE = Place()

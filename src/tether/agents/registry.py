@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tether import clock, errors, host, ids
-from tether.agents import conflicts, lookout, messages, model, roll
+from tether import clock, errors, host, ids, text
+from tether.agents import lookout, model, roll, settling
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("agents")
 _CLAIMS = sql.Queries("claims")
 _STORE = sql.Queries("store")
 _MAX_PROGRESS_CHARS = 2000
+_EVERYBODY = "all"
 
 
 class Session(NamedTuple):
@@ -61,6 +62,10 @@ def register(
     """Begin a session, or hear from it again: the same call twice does no harm."""
     if session.parent_id == session.session_id:
         raise errors.UsageError("A session is not its own parent. Nothing was changed.")
+    if _EVERYBODY in (session.session_id, session.agent_name):
+        raise errors.UsageError(
+            "Nobody can be called `all`: that is everybody. Nothing was changed."
+        )
 
     def work(transaction: port.Transaction) -> Beat:
         return enter(transaction, spot, session, place)
@@ -81,9 +86,9 @@ def enter(
         agent_name=session.agent_name,
         kind=session.kind,
         parent_id=session.parent_id,
-        transcript=session.transcript,
+        transcript=text.storable(session.transcript) if session.transcript else None,
         **_process(session.process),
-        **place._asdict(),
+        **place.columns,
         **spot.beat(),
     )
     agent = model.agent(row)
@@ -136,7 +141,7 @@ def hear(
         source=news.key.source if news.key else None,
         task=news.key.id if news.key else None,
         **_process(news.process),
-        **news.place._asdict(),
+        **news.place.columns,
         **spot.beat(),
     )
     if not found:
@@ -146,8 +151,7 @@ def hear(
     transaction.rows(_CLAIMS.renew_all, session_id=session_id, lease_ms=spot.lease_ms)
     if news.progress is not None:
         _note_progress(transaction, agent, news.progress)
-    conflicts.settle_work(transaction, agent)
-    conflicts.note_work(transaction, spot, agent)
+    _note_work(transaction, spot, agent)
     if before.status == "stale":
         return _say_recovered(transaction, agent, before.ended_at)
     return Beat(agent, is_written=True)
@@ -157,12 +161,13 @@ def rest(store: port.Store, spot: lookout.Lookout, session_id: str) -> model.Age
     """A session waits for work. Its claims stay its own."""
 
     def work(transaction: port.Transaction) -> model.Agent:
-        before = roll.require(transaction.rows, session_id)
-        if not before.is_here:
-            hear(transaction, spot, session_id)
-        [row] = transaction.rows(_SQL.rest, session_id=session_id, **spot.beat())
-        conflicts.settle_idle(transaction, session_id)
-        return model.agent(row)
+        found: list[port.Row] = []
+        while not found:  # until its status holds still between two statements
+            if not roll.require(transaction.rows, session_id).is_here:
+                hear(transaction, spot, session_id)
+            found = transaction.rows(_SQL.rest, session_id=session_id, **spot.beat())
+        settling.rested(transaction, session_id)
+        return model.agent(found[0])
 
     return store.write("idle", work)
 
@@ -211,9 +216,9 @@ def release_all(
         outcome=outcome,
         closed_by=closed_by,
         transcript=agent.transcript,
-        **place._asdict(),
+        **place.columns,
     )
-    conflicts.settle_session(transaction, agent.session_id)
+    settling.left(transaction, agent.session_id)
     found = sorted(map(model.claim, released), key=lambda claim: (claim.claimed_at, claim.key))
     for claim in found:
         transaction.event(
@@ -231,6 +236,8 @@ def tell_parent(transaction: port.Transaction, agent: model.Agent, body: str) ->
     """Tell whoever started a session that it is over."""
     parent = roll.get(transaction.rows, agent.parent_id) if agent.parent_id else None
     if parent is not None and parent.is_here:
+        from tether.agents import messages
+
         to = messages.To(session=parent.session_id)
         draft = messages.Draft(body, "session_lifecycle")
         messages.post(transaction, agent.agent_name, agent.session_id, to, draft)
@@ -258,10 +265,26 @@ def _is_progress_due(spot: lookout.Lookout, agent: model.Agent) -> bool:
 
 
 def _cut(progress: str | None) -> str | None:
-    return progress[:_MAX_PROGRESS_CHARS] if progress and progress.strip() else None
+    if progress is None or not progress.strip():
+        return None
+    return text.storable(progress[:_MAX_PROGRESS_CHARS])
 
 
 # Writing
+
+
+def _note_work(transaction: port.Transaction, spot: lookout.Lookout, agent: model.Agent) -> None:
+    """Settle and raise conflicts by what a session works on now."""
+    key = agent.key
+    if key is None:
+        return
+    task = {"source": key.source, "task": key.id, "session_id": agent.session_id}
+    settling.moved_on(transaction, agent)
+    # Asked first: most calls raise no conflict, and need not even load its code.
+    if transaction.rows(_CLAIMS.held_by_other, **task):
+        from tether.agents import conflicts
+
+        conflicts.note_work(transaction, spot, agent)
 
 
 def _process(process: host.Process | None) -> dict[str, object]:

@@ -112,7 +112,7 @@ UPDATE agents SET
     beat_boot_id = :beat_boot_id,
     beat_monotonic_ms = :beat_monotonic_ms,
     version = version + 1
-WHERE session_id = :session_id AND status IN ('active', 'idle', 'stale')
+WHERE session_id = :session_id AND status IN ('active', 'idle')
 RETURNING *, tether_now(0) AS read_at;
 
 -- name: end

@@ -21,6 +21,11 @@ RETURNING *;
 -- The open claim of a task.
 SELECT * FROM claims WHERE source = :source AND task = :task AND closed_at IS NULL;
 
+-- name: held_by_other
+-- Has another session this task?
+SELECT 1 AS one FROM claims
+WHERE source = :source AND task = :task AND closed_at IS NULL AND session_id <> :session_id;
+
 -- name: last_of
 -- The newest claim of a task, open or closed.
 SELECT * FROM claims WHERE source = :source AND task = :task ORDER BY epoch DESC LIMIT 1;
