@@ -25,8 +25,9 @@ def demo(call: context.Context, keep: str | None) -> int:
 
     The repository is made in a temporary directory and removed again, unless --keep names one.
     """
-    # The story is about its own repository, whatever this terminal is set to.
-    environ = {key: value for key, value in call.environ.items() if not key.startswith("TETHER_")}
+    # The story is about its own repository and agents, whoever calls from wherever.
+    others = ("TETHER_", "CLAUDE", "CODEX_", "GEMINI_")
+    environ = {key: value for key, value in call.environ.items() if not key.startswith(others)}
     if keep is not None:
         story.tell(os.path.abspath(keep), environ, _say)
         _say(f"\nThe sample repository stays in {os.path.abspath(keep)}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -16,15 +17,52 @@ class Scene(NamedTuple):
 
     why: str
     words: tuple[str, ...]
+    who: str = ""
+    """The agent that calls; without one it is a person."""
+    has_process: bool = True
+    """Does the agent say which process is its own?"""
 
 
 STORY = (
     Scene("Set up Tether. It says what it changes; --yes answers for you.", ("init", "--yes")),
     Scene("Is everything in order?", ("doctor",)),
-    Scene("Everything that happens is in one log.", ("events",)),
-    Scene("Programs read the same as JSON.", ("events", "--json")),
+    Scene(
+        "An agent takes a task, and says which files it will change.",
+        ("claim", "frost-alarm", "--path", "station.py"),
+        who="ada",
+        has_process=False,
+    ),
+    Scene("Another one is refused, and told who has it.", ("claim", "frost-alarm"), who="bob"),
+    Scene(
+        "It takes another task, and both hear that they will meet in a file.",
+        ("claim", "tidy-up", "--path", "*.py"),
+        who="bob",
+    ),
+    Scene("Who is here?", ("agent", "list")),
+    Scene(
+        "The first one tells how far it is, and then falls silent.",
+        ("beat", "--progress", "The alarm rings, the test is missing."),
+        who="ada",
+        has_process=False,
+    ),
+    Scene(
+        "What would a sweep find now? The other one's process is seen.",
+        ("sweep", "--dry-run", "--threshold", "0"),
+    ),
+    Scene("So what it held comes free.", ("sweep", "--threshold", "0")),
+    Scene(
+        "Somebody takes it up, with what the first one left.", ("claim", "frost-alarm"), who="cyd"
+    ),
+    Scene(
+        "The first one wakes up. It cannot finish what is not its own any more.",
+        ("release", "frost-alarm", "--outcome", "done"),
+        who="ada",
+        has_process=False,
+    ),
+    Scene("Everything that happens is in one log.", ("events", "--task", "frost-alarm")),
+    Scene("Programs read the same as JSON.", ("claims", "--json")),
     Scene("A typo gets an answer too.", ("evnts",)),
-    Scene("And the whole store can be taken along.", ("export",)),
+    Scene("And the whole store can be taken along.", ("export", "-o", "store.jsonl")),
 )
 
 _FILES = {
@@ -61,12 +99,14 @@ def tell(path: str, environ: Mapping[str, str], say: Callable[[str], object]) ->
     make_repository(path)
     say(f"A sample repository in {path}\n")
     for scene in STORY:
-        say(f"\n# {scene.why}\n$ tether {' '.join(scene.words)}\n")
+        who = _who(scene)
+        called = "".join(f"{name}={value} " for name, value in who.items())
+        say(f"\n# {scene.why}\n$ {called}tether {shlex.join(scene.words)}\n")
         # Errors are part of the story: both streams, in the order in which they come.
         done = subprocess.run(
             [sys.executable, "-m", "tether", *scene.words],
             cwd=path,
-            env={**environ, "NO_COLOR": "1"},
+            env={**environ, **who, "NO_COLOR": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -76,3 +116,11 @@ def tell(path: str, environ: Mapping[str, str], say: Callable[[str], object]) ->
         say(done.stdout)
         if done.returncode:
             say(f"(exit code {done.returncode})\n")
+
+
+def _who(scene: Scene) -> dict[str, str]:
+    """What the environment says of the agent that calls."""
+    if not scene.who:
+        return {}
+    process = {"TETHER_PID": str(os.getpid())} if scene.has_process else {}
+    return {"TETHER_SESSION": f"{scene.who}-1", "TETHER_AGENT": scene.who, **process}
