@@ -63,6 +63,11 @@ class Agents(stateful.RuleBasedStateMachine):
         self.store.close()
         shutil.rmtree(self.directory)
 
+    @stateful.initialize()
+    def begin(self) -> None:
+        for session in SESSIONS[:2]:
+            self.register(session)
+
     # What agents do
 
     @stateful.rule(session=sessions)
@@ -154,7 +159,9 @@ class Agents(stateful.RuleBasedStateMachine):
     @stateful.precondition(lambda self: self.old)
     @stateful.rule(data=st.data())
     def write_with_an_old_epoch(self, data: st.DataObject) -> None:
-        task, old = data.draw(st.sampled_from(self.old))
+        self.refuse_old(*data.draw(st.sampled_from(self.old)))
+
+    def refuse_old(self, task: str, old: Held) -> None:
         key = ids.TaskKey("work", task)
         for answer in (
             claims.renew(self.store, self.spot, old.session, key, old.epoch),
@@ -171,6 +178,24 @@ class Agents(stateful.RuleBasedStateMachine):
         self.running_ms += seconds * 1000
         for session in self.silent:
             self.silent[session] += seconds
+
+    @stateful.rule(session=sessions)
+    def fall_silent(self, session: str) -> None:
+        """What random steps alone do too rarely: one dies, the others live on."""
+        self.pass_time(STALE_SECONDS)
+        for other in SESSIONS:
+            if other != session:
+                self.beat(other)
+        self.sweep()
+
+    @stateful.precondition(lambda self: self.old)
+    @stateful.rule(data=st.data())
+    def take_again_what_was_lost(self, data: st.DataObject) -> None:
+        """The same session with a new epoch: the old one must not count for it."""
+        task, old = data.draw(st.sampled_from(self.old))
+        self.register(old.session)
+        self.take(old.session, task, takes_over=True)
+        self.refuse_old(task, old)
 
     @stateful.rule(seconds=st.sampled_from([-86_400, -59, 59, 86_400]))
     def set_the_clock(self, seconds: int) -> None:
@@ -256,7 +281,7 @@ def run(machine: type[Agents], examples: int, *, shrinks: bool = True) -> None:
 
 @pytest.mark.proof(room="agents")
 def test_the_store_is_what_the_model_says(figures: Figures) -> None:
-    examples = count(1000, at_least=10)
+    examples = count(1000, at_least=40)
     run(Agents, examples)
     figures.add("random histories against a model", examples=examples, steps=50, differences=0)
 
