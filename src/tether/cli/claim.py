@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tether import clock, errors, ids, text
-from tether.agents import claims, conflicts, model, paths
+from tether.agents import claims, model
 from tether.cli import answers, context, verbs
 
 if TYPE_CHECKING:
-    from tether.agents import leftovers
+    from tether.agents import conflicts, leftovers
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
@@ -156,6 +156,8 @@ def _overlap(overlap: conflicts.Overlap) -> str:
 
 def _from_top(call: context.Context, path: str) -> str:
     """A path as typed, relative to the top of the repository."""
+    from tether.agents import paths
+
     root = call.workspace.root
     if root is None or not path:
         return paths.parse(path)
