@@ -8,6 +8,8 @@ RUN := $(VENV)/bin/python
 # The rooms whose proofs `make proof` runs; all of them if empty.
 ROOM ?=
 ROUNDS ?= 50
+# A PostgreSQL that `make bench` measures too.
+URL ?=
 
 .PHONY: demo test lint proof bench docs lock clean help
 
@@ -29,6 +31,7 @@ proof: $(READY)
 
 bench: $(READY)
 	$(VENV)/bin/tether bench startup --rounds $(ROUNDS) --json > bench/startup.json
+	$(VENV)/bin/tether bench claims $(if $(URL),--url '$(URL)') --json > bench/claims.json
 	$(RUN) scripts/bench_table.py
 
 # Reference pages that are made from the code.

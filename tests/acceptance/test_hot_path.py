@@ -19,12 +19,21 @@ HEAVY = {
 }  # fmt: skip
 
 OWN = {
-    "tether", "tether.cli", "tether.cli.answers", "tether.cli.context", "tether.cli.events",
+    "tether", "tether.agents", "tether.agents.upkeep",
+    "tether.cli", "tether.cli.answers", "tether.cli.context", "tether.cli.events",
     "tether.cli.main", "tether.cli.verbs", "tether.clock", "tether.config", "tether.errors",
     "tether.files", "tether.files.locks", "tether.files.root", "tether.files.system",
     "tether.host", "tether.ids", "tether.store", "tether.store.events", "tether.store.port",
     "tether.store.schema", "tether.store.sql", "tether.store.sqlite",
     "tether.store.sqlite_file", "tether.text", "tether.workspace",
+}  # fmt: skip
+
+AGENT = {"TETHER_SESSION": "s1"}
+# Who calls, and its heartbeat: every call of an agent needs this.
+CALLER = {
+    "tether.agents.identity", "tether.agents.liveness", "tether.agents.lookout",
+    "tether.agents.model", "tether.agents.registry", "tether.agents.roll",
+    "tether.agents.settling",
 }  # fmt: skip
 
 SCRIPT = """
@@ -65,7 +74,39 @@ def modules(repo: Path, environ: dict[str, str], *words: str) -> set[str]:
 def test_events_imports_nothing_heavy(settled: Path, environ: dict[str, str]) -> None:
     imported = modules(settled, environ, "events", "--json")
     assert imported & HEAVY == set()
-    assert {name for name in imported if name.partition(".")[0] == "tether"} == OWN
+    assert own(imported) == OWN
+
+
+def own(imported: set[str]) -> set[str]:
+    return {name for name in imported if name.partition(".")[0] == "tether"}
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        (["events"], {"tether.cli.events"}),
+        (["beat"], {"tether.cli.beat"}),
+        (["beat", "--task", "T1", "--progress", "half"], {"tether.cli.beat"}),
+        (["claim", "T2"], {"tether.cli.claim", "tether.agents.claims"}),
+        (["release", "T1"], {"tether.cli.release", "tether.cli.claim", "tether.agents.claims"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_agents_call_often_imports_nothing_heavy(
+    settled: Path, environ: dict[str, str], tether: Tether, words: list[str], more: set[str]
+) -> None:
+    tether("claim", "T1", cwd=settled, env=AGENT)
+    imported = modules(settled, environ | AGENT, *words, "--json")
+    assert imported & HEAVY == set()
+    assert own(imported) == (OWN - {"tether.cli.events"}) | CALLER | more
+
+
+def test_a_heartbeat_that_is_due_imports_nothing_heavy(
+    settled: Path, environ: dict[str, str], tether: Tether
+) -> None:
+    tether("claim", "T1", cwd=settled, env=AGENT)
+    due = {**AGENT, "TETHER_AGENTS_BEAT_SECONDS": "0"}
+    assert modules(settled, environ | due, "events", "--json") & HEAVY == set()
 
 
 def test_the_check_would_notice_a_heavy_module(settled: Path, environ: dict[str, str]) -> None:
