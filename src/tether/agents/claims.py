@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from tether import ids
-from tether.agents import lookout, model, registry, roll, settling
+from tether.agents import liveness, lookout, model, registry, roll, settling
 from tether.store import events, port, sql
 
 if TYPE_CHECKING:
@@ -73,6 +73,10 @@ def take(
     """
     wanted = _parsed(patterns)
     news = news._replace(key=None, progress=None)
+
+    known = None if takes_over else _known_refusal(store.rows, spot, session_id, key)
+    if known is not None:
+        return known
 
     def work(transaction: port.Transaction) -> Claimed | Refused:
         heard = registry.hear(transaction, spot, session_id, news, may_recover=False)
@@ -199,7 +203,10 @@ def _take(
 ) -> Claimed | Refused:
     before = transaction.rows(_SQL.last_of, source=key.source, task=key.id)
     previous = model.claim(before[0]) if before else None
-    taken = _insert(transaction, spot, claimer, key)
+    # Not blindly: on PostgreSQL an insert beside an open claim waits for its holder's transaction,
+    # and two holders that ask for each other's tasks would wait for ever.
+    is_free = previous is None or previous.closed_at is not None
+    taken = _insert(transaction, spot, claimer, key) if is_free else None
     if taken is not None:
         return Claimed(taken, is_new=True, previous=previous)
     held = open_of(transaction.rows, key)
@@ -227,7 +234,7 @@ def _adopt(
     holder = answer.holder
     if holder is None:
         return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
-    is_over = not holder.is_here or answer.verdict in ("dead", "expired")
+    is_over = not holder.is_here or answer.verdict in liveness.OVER
     if not (is_over or takes_over):
         return answer
     closed = _close(
@@ -237,7 +244,23 @@ def _adopt(
     if closed is None or taken is None:
         return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
     reason = f"{answer.verdict}: {answer.reason}" if is_over else "a person said so"
+    if holder.is_here:
+        _tell_holder(transaction, claimer, holder, held.key)
     return Claimed(taken, is_new=True, previous=closed, is_adopted=True, reason=reason)
+
+
+def _tell_holder(
+    transaction: port.Transaction, claimer: model.Agent, holder: model.Agent, key: ids.TaskKey
+) -> None:
+    """Whoever may still be alive learns that the task is not its own any more."""
+    from tether.agents import messages
+
+    if holder.key == key:
+        transaction.rows(_AGENTS.work_on, session_id=holder.session_id, source=None, task=None)
+    body = f"{claimer.agent_name} has taken {key.label} over from you."
+    draft = messages.Draft(body, "task_conflict", messages.HIGH, key)
+    to = messages.To(session=holder.session_id)
+    messages.post(transaction, claimer.agent_name, claimer.session_id, to, draft)
 
 
 def _parsed(patterns: Iterable[str]) -> list[str]:
@@ -344,13 +367,31 @@ def _say_taken(transaction: port.Transaction, answer: Claimed, patterns: list[st
     )
 
 
+def _known_refusal(
+    rows: roll.Rows, spot: lookout.Lookout, session_id: str, key: ids.TaskKey
+) -> Refused | None:
+    """The answer to somebody who asks again for what a living agent still has: a mere look."""
+    held = open_of(rows, key)
+    if held is None or held.session_id == session_id or not _is_told(rows, session_id, held):
+        return None
+    asker = roll.require(rows, session_id)
+    answer = refused(rows, spot, key)
+    is_over = answer.verdict in liveness.OVER or answer.holder is None or not answer.holder.is_here
+    return None if is_over or not asker.is_here else answer
+
+
+def _is_told(rows: roll.Rows, session_id: str, held: model.Claim) -> bool:
+    """Does the log say that this claim stood in this session's way?"""
+    known = events.last_of(rows, events.CLAIM_REFUSED, session_id, held.source, held.task)
+    return known is not None and known.data.get("epoch") == held.epoch
+
+
 def _say_refused(transaction: port.Transaction, asker: model.Agent, answer: Refused) -> None:
     """Once for each claim that stood in the way: who waits and asks again fills no log."""
     key, last = answer.key, answer.last
     if last is None:
         return
-    known = events.last_of(transaction, events.CLAIM_REFUSED, asker.session_id, key.source, key.id)
-    if known is not None and known.data.get("epoch") == last.epoch:
+    if _is_told(transaction.rows, asker.session_id, last):
         return
     transaction.event(
         events.CLAIM_REFUSED,

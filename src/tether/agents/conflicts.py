@@ -73,7 +73,7 @@ def note_work(
     if holder is None:
         return None
     refusal = events.last_of(
-        transaction, events.CLAIM_REFUSED, worker.session_id, key.source, key.id
+        transaction.rows, events.CLAIM_REFUSED, worker.session_id, key.source, key.id
     )
     was_refused = refusal is not None and refusal.data.get("epoch") == held.epoch
     detail = f"{worker.agent_name} works on {key.label}, which {holder.agent_name} has"

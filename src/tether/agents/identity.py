@@ -6,6 +6,7 @@ The process of an agent is what those variables name, never our own short-lived 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -41,25 +42,48 @@ def agent_of(
     """The session of the agent that calls; None if no agent does."""
     around = [program for program in PROGRAMS if environ.get(program.session_variable)]
     inner = _innermost(around, environ, inherited)
-    own = environ.get("TETHER_SESSION")
-    if not own and inner is None:
+    if environ.get("TETHER_SESSION"):
+        # Somebody else than the programs around it, which then have started it.
+        return _named(environ, inner, identify)
+    if inner is None:
         return None
-    session_id = ids.SessionId(own or (environ[inner.session_variable] if inner else ""))
-    kind = _kind(environ.get("TETHER_KIND"), inner)
-    name = environ.get("TETHER_AGENT") or default_name(kind, session_id)
+    session_id = _session_id(environ, inner.session_variable)
     return registry.Session(
         session_id,
-        ids.AgentName(name),
-        kind,
-        _parent(environ, around, inner, session_id),
+        _name(environ, inner.kind, session_id),
+        inner.kind,
+        _parent(environ, [program for program in around if program != inner], session_id),
         _process(environ, inner, ancestors, identify),
+    )
+
+
+def _named(
+    environ: Mapping[str, str], outside: Program | None, identify: Identify
+) -> registry.Session:
+    """An agent that Tether does not know, and that says who it is."""
+    session_id = _session_id(environ, "TETHER_SESSION")
+    kind = environ.get("TETHER_KIND") or "other"
+    if kind not in model.KINDS or kind == model.HUMAN:
+        raise errors.UsageError(
+            "TETHER_KIND is not a kind of agent. Nothing was changed.",
+            hint=f"Use one of {', '.join(k for k in model.KINDS if k != model.HUMAN)}.",
+        )
+    return registry.Session(
+        session_id,
+        _name(environ, kind, session_id),
+        kind,
+        _parent(environ, [outside] if outside else [], session_id),
+        _named_process(environ, identify),
     )
 
 
 def person(name: str) -> registry.Session:
     """The session of a person: one for each name, on whatever terminal."""
     word = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64].strip("-._")
-    agent_name = ids.AgentName(word if ids.AgentName.is_valid(word) else model.HUMAN)
+    if name.strip() and not ids.AgentName.is_valid(word):
+        # A name without a letter that an id can have; it must still be that person's own.
+        word = f"{model.HUMAN}-{zlib.crc32(name.encode('utf-8', 'replace')):08x}"
+    agent_name = ids.AgentName(word or model.HUMAN)
     return registry.Session(ids.SessionId(f"{model.HUMAN}-{agent_name}"), agent_name, model.HUMAN)
 
 
@@ -80,57 +104,68 @@ def _innermost(
     if len(around) < 2:
         return around[0] if around else None
     for program in around:
-        pid = environ.get(program.pid_variable, "") if program.pid_variable else ""
-        if pid.isascii() and pid.isdigit():
-            others = [other.session_variable for other in around if other != program]
-            if all(inherited(int(pid), name) == environ[name] for name in others):
-                return program
+        pid = _pid(environ.get(program.pid_variable, "")) if program.pid_variable else None
+        others = [other.session_variable for other in around if other != program]
+        if pid is not None and all(inherited(pid, name) == environ[name] for name in others):
+            return program
     return next((program for program in around if not program.pid_variable), around[0])
 
 
+def _session_id(environ: Mapping[str, str], variable: str) -> ids.SessionId:
+    value = environ[variable]
+    if not ids.SessionId.is_valid(value):
+        raise errors.InvalidId(
+            f"{variable} is not a valid session id. Nothing was changed.", hint=ids.SessionId.hint
+        )
+    return ids.SessionId(value)
+
+
+def _name(environ: Mapping[str, str], kind: str, session_id: str) -> ids.AgentName:
+    named = environ.get("TETHER_AGENT")
+    if named and not ids.AgentName.is_valid(named):
+        raise errors.InvalidId(
+            "TETHER_AGENT is not a valid agent name. Nothing was changed.", hint=ids.AgentName.hint
+        )
+    return ids.AgentName(named or default_name(kind, session_id))
+
+
 def _parent(
-    environ: Mapping[str, str],
-    around: list[Program],
-    inner: Program | None,
-    session_id: str,
+    environ: Mapping[str, str], outside: list[Program], session_id: str
 ) -> ids.SessionId | None:
-    if named := environ.get("TETHER_PARENT"):
-        return ids.SessionId(named)
-    outside = [environ[program.session_variable] for program in around if program != inner]
-    # With three or more it cannot be told who started whom.
-    if len(outside) == 1 and outside[0] != session_id and ids.SessionId.is_valid(outside[0]):
-        return ids.SessionId(outside[0])
+    if environ.get("TETHER_PARENT"):
+        return _session_id(environ, "TETHER_PARENT")
+    # With two or more outside it cannot be told who started whom.
+    sessions = [environ[program.session_variable] for program in outside]
+    if len(sessions) == 1 and sessions[0] != session_id and ids.SessionId.is_valid(sessions[0]):
+        return ids.SessionId(sessions[0])
     return None
 
 
 def _process(
     environ: Mapping[str, str],
-    inner: Program | None,
+    program: Program,
     ancestors: Callable[[], list[int]],
     identify: Identify,
 ) -> host.Process | None:
-    if named := environ.get("TETHER_PID"):
-        return identify(_pid(named))
-    found = environ.get(inner.pid_variable, "") if inner and inner.pid_variable else ""
-    if not (found.isascii() and found.isdigit()):
-        return None
-    pid = int(found)
+    if not program.pid_variable:
+        return _named_process(environ, identify)
+    pid = _pid(environ.get(program.pid_variable, ""))
     # In a sandbox with a pid namespace of its own the number would mean a stranger.
-    return identify(pid) if pid in ancestors() else None
+    return identify(pid) if pid is not None and pid in ancestors() else None
 
 
-def _pid(word: str) -> int:
-    if not (word.isascii() and word.isdigit() and 0 < len(word) < 9):
-        raise errors.UsageError("TETHER_PID is not a process id. Nothing was changed.")
-    return int(word)
-
-
-def _kind(named: str | None, inner: Program | None) -> str:
-    if not named:
-        return inner.kind if inner else "other"
-    if named not in model.KINDS or named == model.HUMAN:
+def _named_process(environ: Mapping[str, str], identify: Identify) -> host.Process | None:
+    named = environ.get("TETHER_PID")
+    pid = _pid(named or "")
+    if named and pid is None:
         raise errors.UsageError(
-            "TETHER_KIND is not a kind of agent. Nothing was changed.",
-            hint=f"Use one of {', '.join(k for k in model.KINDS if k != model.HUMAN)}.",
+            "TETHER_PID is not a process id. Nothing was changed.",
+            hint="Set it to the pid of the process that is the agent, such as $$ in its script.",
         )
-    return named
+    return identify(pid) if pid is not None else None
+
+
+def _pid(word: str) -> int | None:
+    """A process id, or None for what is none."""
+    is_number = word.isascii() and word.isdigit() and len(word) < 9
+    return int(word) if is_number and int(word) > 0 else None

@@ -53,6 +53,10 @@ class Lookout(NamedTuple):
             "beat_monotonic_ms": self.monotonic_ms(),
         }
 
+    def lease(self) -> dict[str, object]:
+        """What a statement that renews leases needs to know: those of one beat ago are fresh."""
+        return {"lease_ms": self.lease_ms, "fresh_ms": self.lease_ms - self.beat_ms}
+
     def _limits_for(self, agent: model.Agent, stale_ms: int | None) -> liveness.Limits:
         patience_ms = self.patience_ms(agent) if stale_ms is None else stale_ms
         return self.limits._replace(stale_ms=patience_ms)

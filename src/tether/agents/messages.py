@@ -9,7 +9,7 @@ who come later do not get it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from tether import errors, ids, text
 from tether.agents import model, roll
@@ -55,6 +55,27 @@ class Message(NamedTuple):
         if self.read_at:
             return "read"
         return "delivered" if self.delivered_at else "pending"
+
+
+class Reader(Protocol):
+    """Who reads: an agent that is registered, or one that is not yet."""
+
+    @property
+    def session_id(self) -> str: ...
+
+    @property
+    def agent_name(self) -> str: ...
+
+    @property
+    def inbox_from(self) -> int: ...
+
+
+class Stranger(NamedTuple):
+    """A reader who was never here: what waits for its name is its own, no broadcast is."""
+
+    session_id: str
+    agent_name: str
+    inbox_from: int = 1 << 62
 
 
 class To(NamedTuple):
@@ -128,26 +149,30 @@ def post(
     return _message(row)
 
 
-def unread(store: port.Store, reader: model.Agent, limit: int) -> list[Message]:
+def unread(store: port.Store, reader: Reader, limit: int) -> list[Message]:
     """The inbox: urgent ones first, then as they came. Changes nothing."""
     return [_message(row) for row in store.rows(_SQL.unread, limit=limit, **_reader(reader))]
 
 
-def received(store: port.Store, reader: model.Agent, limit: int) -> list[Message]:
+def unread_after(store: port.Store, reader: Reader, message_id: int, limit: int) -> list[Message]:
+    """Unread messages that came after one, as they came: ids are in the order of commits."""
+    found = store.rows(_SQL.unread_after, after=message_id, limit=limit, **_reader(reader))
+    return [_message(row) for row in found]
+
+
+def received(store: port.Store, reader: Reader, limit: int) -> list[Message]:
     """Everything that was sent to this reader, oldest of the newest first."""
     found = store.rows(_SQL.received, limit=limit, **_reader(reader))
     return [_message(row) for row in reversed(found)]
 
 
-def sent(store: port.Store, sender: model.Agent, limit: int) -> list[Message]:
+def sent(store: port.Store, sender: Reader, limit: int) -> list[Message]:
     """What somebody sent and the furthest that anybody is with it, oldest of the newest first."""
     found = store.rows(_SQL.sent, session_id=sender.session_id, limit=limit)
     return [_message(row) for row in reversed(found)]
 
 
-def mark(
-    store: port.Store, reader: model.Agent, messages: Iterable[Message], *, as_read: bool
-) -> None:
+def mark(store: port.Store, reader: Reader, messages: Iterable[Message], *, as_read: bool) -> None:
     """These were put before the reader, or the reader asked for them."""
     wanted = [message.id for message in messages if as_read or message.delivered_at is None]
     if not wanted:
@@ -197,7 +222,7 @@ def find(rows: roll.Rows, to: str) -> To:
     )
 
 
-def _reader(reader: model.Agent) -> dict[str, object]:
+def _reader(reader: Reader) -> dict[str, object]:
     return {
         "session_id": reader.session_id,
         "agent_name": reader.agent_name,

@@ -99,7 +99,7 @@ def enter(
         return _revive(transaction, agent)
     if agent.status == "idle":
         agent = _set_active(transaction, agent) or agent
-    transaction.rows(_CLAIMS.renew_all, session_id=agent.session_id, lease_ms=spot.lease_ms)
+    transaction.rows(_CLAIMS.renew_all, session_id=agent.session_id, **spot.lease())
     return Beat(agent, is_written=True)
 
 
@@ -148,7 +148,7 @@ def hear(
         # Its status changed since it was read; as long as it changes, somebody else gets on.
         return hear(transaction, spot, session_id, news, may_recover=may_recover)
     agent = model.agent(found[0])
-    transaction.rows(_CLAIMS.renew_all, session_id=session_id, lease_ms=spot.lease_ms)
+    transaction.rows(_CLAIMS.renew_all, session_id=session_id, **spot.lease())
     if news.progress is not None:
         _note_progress(transaction, agent, news.progress)
     _note_work(transaction, spot, agent)

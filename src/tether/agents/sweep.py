@@ -175,9 +175,10 @@ def _note_seen(store: port.Store, spot: lookout.Lookout, seen: list[model.Agent]
     def work(transaction: port.Transaction) -> list[str]:
         verified = []
         for agent in seen:
-            lease = {"session_id": agent.session_id, "lease_ms": spot.lease_ms}
-            if transaction.rows(_SQL.seen, version=agent.version, **lease):
-                transaction.rows(_CLAIMS.renew_all, **lease)
+            named = {"session_id": agent.session_id}
+            seen_now = {**named, "version": agent.version, "lease_ms": spot.lease_ms}
+            if transaction.rows(_SQL.seen, **seen_now):
+                transaction.rows(_CLAIMS.renew_all, **named, **spot.lease())
                 verified.append(agent.session_id)
         return verified
 

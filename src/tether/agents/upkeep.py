@@ -48,11 +48,15 @@ def sweep_by_the_way(
     except (errors.FileError, errors.NotFound):
         return None  # who may not write here may not sweep either
     try:
-        return sweep.sweep(store, spot, rules(settings)._replace(max_batches=1))
+        swept = sweep.sweep(store, spot, rules(settings)._replace(max_batches=1))
     except Exception as problem:
         code = problem.code if isinstance(problem, errors.TetherError) else type(problem).__name__
         write_stamp(place, {"problem": code})
         raise
+    if swept.problems:
+        one = swept.problems[0]
+        write_stamp(place, {"problem": f"session {one.session_id} could not be judged"})
+    return swept
 
 
 def rules(settings: config.Settings) -> sweep.Rules:
@@ -76,9 +80,12 @@ def write_stamp(place: workspace.Workspace, told: dict[str, Any]) -> None:
 
 def last_problem(place: workspace.Workspace) -> str:
     """What kept the last sweep by the way from working; empty if nothing did."""
+    path = os.path.join(place.store_dir, STAMP)
+    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+        return f"{STAMP} in the store directory is not a file"
     try:
-        with open(os.path.join(place.store_dir, STAMP), "rb") as file:
+        with open(path, "rb") as file:
             told = json.loads(file.read(4096))
         return str(told.get("problem", ""))
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return ""

@@ -52,7 +52,14 @@ def register(
         transcript=os.path.abspath(transcript) if transcript is not None else None,
     )
     beat = registry.register(call.store, call.spot, wanted, call.place)
-    value = {**_value(call.spot, beat.agent), "recovered": beat.has_recovered}
+    if call.recovery is not None and call.recovery.agent.session_id == wanted.session_id:
+        # It came back by calling, before this.
+        beat = call.recovery._replace(agent=beat.agent)
+    value = {
+        **_value(call.spot, beat.agent),
+        "recovered": beat.has_recovered,
+        "lost": [key.label for key in beat.lost],
+    }
     return answers.Answer("agent", value, lambda: _registered(beat))
 
 
@@ -215,7 +222,7 @@ def _page(call: context.Context, found: model.Agent, value: dict[str, Any]) -> s
     facts = [
         ("session", found.session_id),
         ("kind", found.kind),
-        ("status", f"{found.status} ({value['verdict']}: {value['reason']})"),
+        ("status", _status(found, value)),
         ("process", str(found.pid) if found.pid else "not known"),
         ("started", found.started_at),
         ("last beat", found.last_beat_at),
@@ -242,6 +249,12 @@ def _page(call: context.Context, found: model.Agent, value: dict[str, Any]) -> s
     if len(value["family"]) > 1 or value["family"][0]["children"]:
         lines += ["  family", *_branches(value["family"], found.session_id, 2)]
     return "\n".join(lines)
+
+
+def _status(found: model.Agent, value: dict[str, Any]) -> str:
+    if found.is_here:
+        return f"{found.status} ({value['verdict']}: {value['reason']})"
+    return f"{found.status} since {found.ended_at}, {value['reason']}"
 
 
 def _branches(tree: list[dict[str, Any]], marked: str, depth: int) -> list[str]:
@@ -271,6 +284,7 @@ def idle(call: context.Context, session: str | None) -> answers.Answer:
 def end(call: context.Context, session: str | None) -> answers.Answer:
     """Say that a session is over. What it still held is free."""
     session_id = call.session.session_id if session is None else ids.SessionId(session)
+    roll.require(call.store.rows, session_id)
     is_own = session_id == call.session.session_id
     place = call.place if is_own else model.NOWHERE
     found, released = registry.end(call.store, session_id, place)

@@ -12,15 +12,17 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     acting = call.acting(values["session"])
     news = call.news(acting)._replace(progress=values["progress"], key=key)
     beat = registry.beat(call.store, call.spot, acting.session_id, news)
-    agent = beat.agent
+    agent, back = beat.agent, beat
+    if call.recovery is not None and call.recovery.agent.session_id == agent.session_id:
+        back = call.recovery  # it came back by calling, before this
     value = {
         "session_id": agent.session_id,
         "agent_name": agent.agent_name,
         "status": agent.status,
         "task": agent.key.label if agent.key else None,
-        "written": beat.is_written,
-        "recovered": beat.has_recovered,
-        "lost": [key.label for key in beat.lost],
+        "written": beat.is_written or back.is_written,
+        "recovered": back.has_recovered,
+        "lost": [key.label for key in back.lost],
         "last_beat_at": agent.last_beat_at,
     }
     return answers.Answer("beat", value, lambda: _line(agent, beat))

@@ -37,17 +37,26 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     return answers.Answer("claim", _value(answer, left), lambda: _text(call, answer, left))
 
 
-def refusal(answer: claims.Refused) -> errors.Taken:
+def refusal(answer: claims.Refused, session_id: str = "") -> errors.Taken:
     """The error that says who has a task now."""
     label, last = answer.key.label, answer.last
     if last is None:
-        return errors.Taken(f"{label} was never claimed. Nothing was changed.")
+        return errors.Taken(
+            f"{label} was never claimed. Nothing was changed.",
+            hint="Take it with `tether claim`, or see who has what with `tether claims`.",
+        )
     if not answer.is_held or answer.holder is None:
         return errors.Taken(
             f"{label} is not yours any more: the last claim, of {last.agent_name}, was closed as"
             f" {last.outcome} at {last.closed_at}. Nothing was changed.",
             hint="Claim it again if you want to go on.",
             details={"last": shown(last)},
+        )
+    if last.session_id == session_id:
+        return errors.Taken(
+            f"{label} is yours, but with epoch {last.epoch}. Nothing was changed.",
+            hint="Another call of this session has claimed it anew; use that epoch.",
+            details={"holder": shown(last)},
         )
     holder = {"verdict": answer.verdict, "reason": answer.reason, **shown(last)}
     return errors.Taken(
@@ -105,6 +114,8 @@ def _text(call: context.Context, answer: claims.Claimed, left: leftovers.Leftove
         lines += _left(call, answer, answer.previous)
         lines += _left_files(left) if left else []
     lines += [_overlap(overlap) for overlap in answer.overlaps]
+    if answer.overlaps:
+        lines.append("Each side has a message about it.")
     return "\n".join(lines)
 
 
@@ -150,7 +161,7 @@ def _overlap(overlap: conflicts.Overlap) -> str:
     other = ids.TaskKey(overlap.source, overlap.task).label
     return (
         f"Conflict: {overlap.agent_name} has reserved {overlap.reserved} for {other};"
-        f" yours is {overlap.pattern}. Both of you were told."
+        f" yours is {overlap.pattern}."
     )
 
 

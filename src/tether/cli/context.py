@@ -22,6 +22,9 @@ _AGENT_VARIABLES = (
     "GEMINI_SESSION_ID",
 )
 
+# What is done by the way does not wait for long.
+_HOUSEKEEPING_SECONDS = 0.5
+
 
 class Context:
     """The workspace, its settings, its store and the caller, each found when first asked for."""
@@ -30,6 +33,8 @@ class Context:
         self, environ: Mapping[str, str] | None = None, *, keeps_house: bool = True
     ) -> None:
         self.environ = os.environ if environ is None else environ
+        self.recovery: registry.Beat | None = None
+        """The beat by which the caller came back, if it had been taken for dead."""
         self._keeps_house = keeps_house
 
     @cached_property
@@ -140,17 +145,30 @@ class Context:
 
     # By the way
 
+    def pause(self, seconds: float) -> None:
+        """Wait, and go on being here: a command that follows is a caller all the time."""
+        import time
+
+        time.sleep(seconds)
+        self._keep_house(self.store)
+
     def _keep_house(self, opened: port.Store) -> None:
         """Any identified call is a heartbeat, and any call may sweep: neither may break it."""
+        usual_seconds = opened.wait_seconds
+        opened.wait_seconds = min(usual_seconds, _HOUSEKEEPING_SECONDS)
         try:
             if self.is_agent:
                 self._beat(opened)
             self._sweep_if_due(opened)
+        except errors.UsageError as mistake:
+            sys.stderr.write(f"tether: warning: {mistake.message}\n")
         except Exception:  # noqa: BLE001 (the command itself meets what is really wrong)
             if self.environ.get("TETHER_DEBUG"):
                 import traceback
 
                 traceback.print_exc()
+        finally:
+            opened.wait_seconds = usual_seconds
 
     def _beat(self, opened: port.Store) -> None:
         from tether.agents import registry, roll
@@ -169,6 +187,7 @@ class Context:
 
     def _tell_of_recovery(self, beat: registry.Beat) -> None:
         if beat.has_recovered:
+            self.recovery = beat
             lost = ", ".join(key.label for key in beat.lost)
             held = f" It no longer has {lost}." if lost else ""
             sys.stderr.write(

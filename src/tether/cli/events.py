@@ -39,7 +39,7 @@ def _follow(call: context.Context, values: verbs.Values, chosen: events.Filter) 
         shown = events.latest(call.store, values["limit"], chosen)
         _show(call, shown, as_json=values["json"])
         after = (shown or newest)[-1].id if shown or newest else 0
-    for batch in events.follow(call.store, after, chosen):
+    for batch in events.follow(call.store, after, chosen, call.pause):
         _show(call, batch, as_json=values["json"])
 
 
@@ -61,7 +61,7 @@ def _lines(call: context.Context, found: list[events.Event]) -> str:
 
 def _line(event: events.Event) -> str:
     parts = [event.type, event.task, event.actor]
-    parts += [f"{k}={_shown(v)}" for k, v in event.data.items() if v is not None]
+    parts += [f"{k}={_shown(v)}" for k, v in event.data.items() if v not in (None, [])]
     what = text.one_line(" ".join(part for part in parts if part), 500)
     return f"{event.id:>5}  {event.at[:10]} {event.at[11:19]}Z  {what}"
 

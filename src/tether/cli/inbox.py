@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
+import sys
 from typing import Any
 
 import click
 
-from tether import ids, text
+from tether import errors, ids, text
 from tether.agents import messages, model, roll
 from tether.cli import answers, cold, context
 
@@ -20,7 +20,14 @@ _POLL_SECONDS = 1.0
 @click.option("--peek", is_flag=True, help="Leave them unread.")
 @click.option("--all", "everything", is_flag=True, help="Read and expired ones too.")
 @click.option("--sent", is_flag=True, help="What you wrote, and whether it was read.")
-@click.option("--limit", default=50, show_default=True, type=click.IntRange(1, 10_000))
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    metavar="N",
+    type=click.IntRange(1, 10_000),
+    help="At most this many.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @cold.pass_call
 def inbox(
@@ -37,13 +44,17 @@ def inbox(
     What is shown counts as read, unless --peek is given. With --follow it counts as delivered: it
     stays in the inbox until you ask for it.
     """
+    if follow and (peek or everything or sent):
+        raise errors.UsageError(
+            "--follow shows what is unread, so it goes with none of --peek, --all and --sent."
+        )
     if follow:
         _follow(call, call.agent, as_json=as_json)
-    reader = roll.get(call.store.rows, call.session.session_id)
-    if reader is None:
-        # Nobody could write to somebody who was never here, and reading makes nobody be here.
-        found = []
-    elif sent:
+    # Reading makes nobody be here.
+    reader = roll.get(call.store.rows, call.session.session_id) or messages.Stranger(
+        call.session.session_id, call.session.agent_name
+    )
+    if sent:
         found = messages.sent(call.store, reader, limit)
     elif everything:
         found = messages.received(call.store, reader, limit)
@@ -52,29 +63,40 @@ def inbox(
     answer = answers.Answer(
         "messages",
         [_value(message) for message in found],
-        lambda: _page(call, found, "Nothing was sent." if sent else "No messages."),
+        lambda: _page(call, found, told=sent or everything),
     )
     code = answers.show(answer, as_json=as_json)
     # Only after it was shown: who is killed in between reads it again.
-    if reader is not None and not (peek or sent or everything):
-        messages.mark(call.store, reader, found, as_read=True)
+    if not (peek or sent or everything):
+        _mark(call, reader, found, as_read=True)
     return code
+
+
+def _mark(
+    call: context.Context,
+    reader: messages.Reader,
+    found: list[messages.Message],
+    *,
+    as_read: bool,
+) -> None:
+    try:
+        messages.mark(call.store, reader, found, as_read=as_read)
+    except errors.StoreReadOnly:
+        sys.stderr.write("tether: note: the store cannot be written, so they stay unread.\n")
 
 
 def _follow(call: context.Context, reader: model.Agent, *, as_json: bool) -> None:
     """Show unread messages as they come, each once."""
-    shown: set[int] = set()
+    last = 0
     while True:
-        found = [
-            message
-            for message in messages.unread(call.store, reader, 1000)
-            if message.id not in shown
-        ]
+        found = messages.unread_after(call.store, reader, last, 500)
         for message in found:
-            answers.show_item("message", _value(message), _shown(call, message), as_json=as_json)
-            shown.add(message.id)
-        messages.mark(call.store, reader, found, as_read=False)
-        time.sleep(_POLL_SECONDS)
+            line = _shown(call, message, told=False)
+            answers.show_item("message", _value(message), line, as_json=as_json)
+            last = message.id
+        _mark(call, reader, found, as_read=False)
+        if len(found) < 500:
+            call.pause(_POLL_SECONDS)
 
 
 def _value(message: messages.Message) -> dict[str, Any]:
@@ -85,23 +107,31 @@ def _value(message: messages.Message) -> dict[str, Any]:
     }
 
 
-def _page(call: context.Context, found: list[messages.Message], nothing: str) -> str:
-    return "\n".join(_shown(call, message) for message in found) if found else nothing
+def _page(call: context.Context, found: list[messages.Message], *, told: bool) -> str:
+    if not found:
+        return "No messages."
+    return "\n".join(_shown(call, message, told=told) for message in found)
 
 
-def _shown(call: context.Context, message: messages.Message) -> str:
-    about = (
-        ids.TaskKey(message.source, message.task).label if message.source and message.task else ""
-    )
-    to = message.to_session or message.to_name or "all"
+def _shown(call: context.Context, message: messages.Message, *, told: bool) -> str:
+    """A message for people; `told` says how far it is too."""
+    key = ids.TaskKey(message.source, message.task) if message.source and message.task else None
+    to = message.to_session or message.to_name or messages.EVERYBODY
     whom = "" if to in (call.session.session_id, call.session.agent_name) else f" to {to}"
-    parts = [message.type, about, _PRIORITIES[message.priority], message.state]
-    head = f"{message.id:>5}  {message.at[:10]} {message.at[11:16]}Z  {message.sender}{whom}"
-    told = ", ".join(part for part in parts if part)
+    parts = [
+        message.type,
+        key.label if key else "",
+        _PRIORITIES[message.priority],
+        message.state if told else "",
+    ]
+    about = ", ".join(part for part in parts if part)
+    head = text.one_line(
+        f"{message.at[:10]} {message.at[11:16]}Z  {message.sender}{whom} ({about})"
+    )
     body = answers.quoted(
         message.body,
         source=f"message {message.id}",
         author=message.sender,
         for_agent=call.is_agent,
     )
-    return f"{text.one_line(f'{head} ({told})')}\n{body}"
+    return f"{message.id:>5}  {head}\n{body}"

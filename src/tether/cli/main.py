@@ -20,6 +20,8 @@ _HOT = {
     "release": "tether.cli.release",
     "events": "tether.cli.events",
 }
+# Commands that have commands.
+_GROUPS = ("agent", "bench")
 # These look at the store as it is, or do on purpose what others do by the way.
 _NO_HOUSEKEEPING = ("sweep", "doctor", "init")
 # How a shell asks click for completions.
@@ -94,7 +96,8 @@ def _dispatch(words: list[str], *, as_json: bool) -> int:
     words = _enter_directory(words)
     if words[:1] == ["--json"]:
         # People put it first too; every command knows it only after its own name.
-        words = [*words[1:2], "--json", *words[2:]]
+        end = 3 if words[1:2] and words[1] in _GROUPS else 2
+        words = [*words[1:end], "--json", *words[end:]]
     if words == ["--version"]:
         sys.stdout.write(f"tether {__version__}\n")
         return 0

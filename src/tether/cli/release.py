@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from tether import ids
-from tether.agents import claims, model
+from tether.agents import claims, model, roll
 from tether.cli import answers, claim, context, verbs
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     key = ids.TaskKey.parse(values["task"])
+    outcome = ids.Outcome(values["outcome"])
     named = values["session"]
     session_id = call.session.session_id if named is None else ids.SessionId(named)
+    if named is not None:
+        roll.require(call.store.rows, session_id)
     epoch = values["epoch"]
     if epoch is None:
         held = claims.open_of(call.store.rows, key)
@@ -18,9 +21,9 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
             raise claim.refusal(claims.refused(call.store.rows, call.spot, key))
         epoch = held.epoch
     place = call.place if session_id == call.session.session_id else model.NOWHERE
-    closed = claims.close(call.store, call.spot, session_id, key, epoch, values["outcome"], place)
+    closed = claims.close(call.store, call.spot, session_id, key, epoch, outcome, place)
     if isinstance(closed, claims.Refused):
-        raise claim.refusal(closed)
+        raise claim.refusal(closed, session_id)
     return answers.Answer(
         "claim", claim.shown(closed), lambda: f"{key.label} is free: {closed.outcome}."
     )

@@ -7,7 +7,7 @@ import sys
 import click
 
 from tether import ids
-from tether.agents import messages
+from tether.agents import messages, roll
 from tether.cli import answers, cold, context
 
 _MAX_STDIN_CHARS = 100_000
@@ -63,7 +63,17 @@ def send(
     )
     # First, so that a mistake leaves nothing behind: the sender may not be registered yet.
     messages.check(draft)
-    messages.find(call.store.rows, to)
+    found = messages.find(call.store.rows, to)
     sent = messages.send(call.store, call.agent, to, draft)
     value = {"id": sent.id, "to": to, "type": sent.type, "priority": sent.priority, "at": sent.at}
-    return answers.Answer("message", value, lambda: f"Sent to {to}, message {sent.id}.")
+    return answers.Answer("message", value, lambda: _line(call, found, sent))
+
+
+def _line(call: context.Context, to: messages.To, sent: messages.Message) -> str:
+    line = f"Sent to {to.label}, message {sent.id}."
+    known = [roll.get(call.store.rows, to.session)] if to.session else []
+    if to.name:
+        known = [*roll.by_name(call.store.rows, to.name)]
+    if known and not any(agent is not None and agent.is_here for agent in known):
+        line += " Nobody of that name is here now; it waits in the inbox."
+    return line

@@ -175,12 +175,10 @@ def follow(
 
 
 def last_of(
-    transaction: port.Transaction, kind: EventType, session: str, source: str, task: str
+    rows: Callable[..., list[port.Row]], kind: EventType, session: str, source: str, task: str
 ) -> Event | None:
     """The newest event of one kind that tells of this session and this task."""
-    found = transaction.rows(
-        _SQL.last_of, type=kind.name, session=session, source=source, task=task
-    )
+    found = rows(_SQL.last_of, type=kind.name, session=session, source=source, task=task)
     return _event(found[0]) if found else None
 
 

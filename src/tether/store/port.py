@@ -90,6 +90,8 @@ class Store(Protocol):
     """Coordination: claims, messages, events and what else agents share."""
 
     kind: str
+    wait_seconds: float
+    """How long a write waits for others before it gives up; may be set anew at any time."""
 
     def rows(self, query: sql.Query, **params: object) -> list[Row]:
         """Read: fetched and closed at once, so that no writer waits."""

@@ -73,7 +73,7 @@ class PostgresStore:
     ) -> None:
         self.schema_name = f"tether_{workspace_id}"
         self._url = url
-        self._wait_seconds = wait_seconds
+        self.wait_seconds = self._usual_wait_seconds = wait_seconds
         self._series = series
         self._connection: _Connection | None = None
         self._is_prepared = False
@@ -128,6 +128,9 @@ class PostgresStore:
     def _transact(self, connection: _Connection, work: Callable[[port.Transaction], T]) -> T:
         connection.execute("BEGIN")
         try:
+            if self.wait_seconds != self._usual_wait_seconds:
+                wait_ms = str(int(self.wait_seconds * 1000))
+                connection.execute("SELECT set_config('lock_timeout', %s, true)", [wait_ms])
             transaction = port.Transaction(
                 lambda query, params: _execute(connection, query, params)
             )
@@ -158,7 +161,7 @@ class PostgresStore:
         """What became of a commit that got no answer."""
 
         def ask(connection: _Connection) -> bool:
-            deadline = time.monotonic() + self._wait_seconds
+            deadline = time.monotonic() + self.wait_seconds
             while True:
                 row = connection.execute(
                     "SELECT pg_xact_status(%s::xid8) AS status", [transaction_id]
@@ -180,7 +183,7 @@ class PostgresStore:
 
         Unless it only looks, the schema is created or brought forward first.
         """
-        deadline = time.monotonic() + self._wait_seconds
+        deadline = time.monotonic() + self.wait_seconds
         pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
@@ -230,7 +233,7 @@ class PostgresStore:
         return found is None
 
     def _connect(self) -> _Connection:
-        wait_ms = int(self._wait_seconds * 1000)
+        wait_ms = int(self._usual_wait_seconds * 1000)
         return psycopg.connect(
             self._url,
             autocommit=True,

@@ -71,7 +71,8 @@ CREATE TABLE agents (
 
 CREATE INDEX agents_by_name ON agents (agent_name, started_at);
 CREATE INDEX agents_by_parent ON agents (parent_id) WHERE parent_id IS NOT NULL;
-CREATE INDEX agents_here ON agents (last_seen_at) WHERE status IN ('active', 'idle');
+-- By status alone: a beat must not have to move an entry.
+CREATE INDEX agents_here ON agents (status) WHERE status IN ('active', 'idle');
 
 CREATE TABLE heartbeats (
     id BIGINT NOT NULL PRIMARY KEY,

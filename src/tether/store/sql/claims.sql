@@ -22,7 +22,7 @@ RETURNING *;
 SELECT * FROM claims WHERE source = :source AND task = :task AND closed_at IS NULL;
 
 -- name: held_by_other
--- Has another session this task?
+-- Whether another session has this task.
 SELECT 1 AS one FROM claims
 WHERE source = :source AND task = :task AND closed_at IS NULL AND session_id <> :session_id;
 
@@ -55,9 +55,10 @@ WHERE source = :source AND task = :task AND session_id = :session_id AND epoch =
 RETURNING *;
 
 -- name: renew_all
--- Extend the leases of all open claims of a session.
+-- Extend the leases of all open claims of a session, but for those that are fresh.
 UPDATE claims SET lease_until = tether_now(:lease_ms)
-WHERE session_id = :session_id AND closed_at IS NULL;
+WHERE session_id = :session_id AND closed_at IS NULL
+  AND lease_until < (SELECT tether_now(:fresh_ms));
 
 -- name: checkpoint
 -- Keep the last that a holder told of its work.
