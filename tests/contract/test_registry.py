@@ -15,7 +15,7 @@ from tether.agents import claims, messages, model, registry, roll, sweep
 from tether.store import events, port, sql
 
 SILENT_SECONDS = 400
-HERE = model.Place("/work/tree", "topic", "abc123")
+HERE = model.Place("/home/ada/tree", "topic", "abc123")
 AGENTS = sql.Queries("agents")
 WAITING = sql.Query(
     "waiting",

@@ -302,7 +302,7 @@ def test_17_a_threshold_of_5_s_catches_a_session_that_is_silent_for_10_s(store: 
 
 
 def test_a_released_claim_keeps_what_is_known_of_the_work(store: port.Store) -> None:
-    place = model.Place("/work/tree", "feature", "0" * 40)
+    place = model.Place("/home/ada/tree", "feature", "0" * 40)
     session = registry.Session(
         ids.SessionId("a"), ids.AgentName("agent-a"), transcript="/logs/a.jsonl"
     )
@@ -320,7 +320,7 @@ def test_a_released_claim_keeps_what_is_known_of_the_work(store: port.Store) -> 
     assert claim.closed_at is not None
     assert claim[:6] == taken[:6]
     assert (claim.outcome, claim.closed_by) == ("released_stale", None)
-    assert (claim.worktree, claim.branch, claim.head) == ("/work/tree", "feature", "1" * 40)
+    assert (claim.worktree, claim.branch, claim.head) == ("/home/ada/tree", "feature", "1" * 40)
     assert (claim.checkpoint, claim.transcript) == ("half done", "/logs/a.jsonl")
 
 
