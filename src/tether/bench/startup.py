@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from tether import demo
 
-
 # The last words of the commands that agents call; the others are a person's.
 _BY_AN_AGENT = ("beat", "T1")
 
