@@ -214,9 +214,6 @@ def _take(
         # It was taken and let go between our two looks (PostgreSQL): there is a new last claim.
         return _take(transaction, spot, claimer, key, takes_over=takes_over)
     if held.session_id == claimer.session_id:
-        transaction.rows(
-            _SQL.renew, **_named(held), session_id=held.session_id, lease_ms=spot.lease_ms
-        )
         return Claimed(held, is_new=False)
     return _adopt(transaction, spot, claimer, held, takes_over=takes_over)
 
