@@ -73,6 +73,11 @@ def here() -> Here:
     )
 
 
+def name() -> str:
+    """What people call this machine."""
+    return os.uname().nodename
+
+
 def identify(pid: int) -> Process | None:
     """The process that has this pid now, or None when there is none or it cannot be seen."""
     sighting = observe(pid)

@@ -38,7 +38,9 @@ class _Id(str):
             return value
         if not cls.is_valid(value):
             # The value itself is untrusted and is not repeated.
-            raise errors.InvalidId(f"This is not a valid {cls.noun}.", hint=cls.hint)
+            raise errors.InvalidId(
+                f"This is not a valid {cls.noun}. Nothing was changed.", hint=cls.hint
+            )
         return super().__new__(cls, value)
 
     @classmethod

@@ -85,6 +85,8 @@ def take(
             _say_refused(transaction, heard.agent, answer)
             return answer
         overlaps = _reserve(transaction, spot, heard.agent, answer.claim, wanted)
+        if answer.is_adopted and answer.previous is not None:
+            _tell_holder(transaction, heard.agent, answer.previous)
         if answer.is_new:
             _say_taken(transaction, answer, wanted)
         [row] = transaction.rows(
@@ -145,6 +147,7 @@ def close_one(
     place: model.Place = model.NOWHERE,
 ) -> model.Claim | None:
     """`close` as part of something larger; None if this session has no such claim."""
+    transaction.rows(_AGENTS.lock, session_id=session_id)
     agent = roll.require(transaction.rows, session_id)
     closed = _close(transaction, agent, key, epoch, outcome, session_id, place)
     if closed is None:
@@ -163,6 +166,18 @@ def open_of(rows: roll.Rows, key: ids.TaskKey) -> model.Claim | None:
 def history(rows: roll.Rows, key: ids.TaskKey) -> list[model.Claim]:
     """Every claim of a task, newest first."""
     return [model.claim(row) for row in rows(_SQL.all_of, source=key.source, task=key.id)]
+
+
+def unfinished_before(rows: roll.Rows, claim: model.Claim) -> list[model.Claim]:
+    """The claims of a task since it was last done, newest first: whose work may lie about."""
+    found = []
+    for each in history(rows, claim.key):
+        if each.epoch >= claim.epoch:
+            continue
+        if each.outcome == DONE:
+            break
+        found.append(each)
+    return found
 
 
 def open_ones(rows: roll.Rows, session_id: str | None = None) -> list[model.Claim]:
@@ -189,7 +204,7 @@ def refused(rows: roll.Rows, spot: lookout.Lookout, key: ids.TaskKey) -> Refused
     if last is None or last.closed_at is not None:
         return Refused(key, last)
     holder = roll.require(rows, last.session_id)
-    verdict = spot.verdict(holder)
+    verdict = spot.shown_verdict(holder)
     return Refused(key, last, holder, verdict.state, verdict.reason)
 
 
@@ -214,7 +229,12 @@ def _take(
         # It was taken and let go between our two looks (PostgreSQL): there is a new last claim.
         return _take(transaction, spot, claimer, key, takes_over=takes_over)
     if held.session_id == claimer.session_id:
-        return Claimed(held, is_new=False)
+        lease = {"session_id": held.session_id, "lease_ms": spot.lease_ms}
+        renewed = transaction.rows(_SQL.renew, **_named(held), **lease)
+        if renewed:
+            return Claimed(model.claim(renewed[0]), is_new=False)
+        # Another process of the same session has just let go of it.
+        return _take(transaction, spot, claimer, key, takes_over=takes_over)
     return _adopt(transaction, spot, claimer, held, takes_over=takes_over)
 
 
@@ -234,22 +254,41 @@ def _adopt(
     is_over = not holder.is_here or answer.verdict in liveness.OVER
     if not (is_over or takes_over):
         return answer
+    row = {"session_id": holder.session_id}
+    if takes_over:
+        transaction.rows(_AGENTS.lock, **row)
+    elif not transaction.rows(_AGENTS.hold, **row, version=holder.version):
+        # It was heard from since it was looked at.
+        return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
     closed = _close(
-        transaction, holder, held.key, held.epoch, ADOPTED, claimer.session_id, holder.place
+        transaction,
+        holder,
+        held.key,
+        held.epoch,
+        ADOPTED,
+        claimer.session_id,
+        _last_place(holder, held),
     )
     taken = _insert(transaction, spot, claimer, held.key) if closed else None
     if closed is None or taken is None:
         return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
     reason = f"{answer.verdict}: {answer.reason}" if is_over else "a person said so"
-    if holder.is_here:
-        _tell_holder(transaction, claimer, holder, held.key)
     return Claimed(taken, is_new=True, previous=closed, is_adopted=True, reason=reason)
 
 
+def _last_place(holder: model.Agent, held: model.Claim) -> model.Place:
+    """Where a claim was last worked on: where its holder is, unless it has gone elsewhere."""
+    is_there = held.worktree in (None, holder.worktree) or holder.key == held.key
+    return holder.place if is_there else model.NOWHERE
+
+
 def _tell_holder(
-    transaction: port.Transaction, claimer: model.Agent, holder: model.Agent, key: ids.TaskKey
+    transaction: port.Transaction, claimer: model.Agent, previous: model.Claim
 ) -> None:
     """Whoever may still be alive learns that the task is not its own any more."""
+    holder, key = roll.require(transaction.rows, previous.session_id), previous.key
+    if not holder.is_here:
+        return
     from tether.agents import messages
 
     if holder.key == key:
@@ -338,7 +377,7 @@ def _close(
         session=owner.session_id,
         source=key.source,
         task=key.id,
-        data={"epoch": epoch, "outcome": outcome},
+        data={"epoch": epoch, "outcome": outcome, "by": closed_by},
     )
     return model.claim(found[0])
 

@@ -25,8 +25,12 @@ class Program(NamedTuple):
 PROGRAMS = (
     Program("claude", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID"),
     Program("codex", "CODEX_SESSION_ID"),
+    Program("codex", "CODEX_THREAD_ID"),
     Program("gemini", "GEMINI_SESSION_ID"),
 )
+
+# What agents set for the commands that they run, also where they name no session.
+MARKERS = ("CLAUDECODE", "CODEX_SANDBOX", "GEMINI_CLI", "CURSOR_AGENT")
 
 Identify = Callable[[int], host.Process | None]
 Inherited = Callable[[int, str], str]
@@ -40,7 +44,7 @@ def agent_of(
     inherited: Inherited = host.environment_value,
 ) -> registry.Session | None:
     """The session of the agent that calls; None if no agent does."""
-    around = [program for program in PROGRAMS if environ.get(program.session_variable)]
+    around = _around(environ)
     inner = _innermost(around, environ, inherited)
     if environ.get("TETHER_SESSION"):
         # Somebody else than the programs around it, which then have started it.
@@ -55,6 +59,20 @@ def agent_of(
         _parent(environ, [program for program in around if program != inner], session_id),
         _process(environ, inner, ancestors, identify),
     )
+
+
+def marker_of(environ: Mapping[str, str]) -> str | None:
+    """The variable that says that an agent calls, if it names no session."""
+    return next((name for name in MARKERS if environ.get(name)), None)
+
+
+def _around(environ: Mapping[str, str]) -> list[Program]:
+    """The programs whose sessions the environment names, each kind once."""
+    found: dict[str, Program] = {}
+    for program in PROGRAMS:
+        if environ.get(program.session_variable):
+            found.setdefault(program.kind, program)
+    return list(found.values())
 
 
 def _named(
@@ -79,10 +97,11 @@ def _named(
 
 def person(name: str) -> registry.Session:
     """The session of a person: one for each name, on whatever terminal."""
-    word = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:64].strip("-._")
-    if name.strip() and not ids.AgentName.is_valid(word):
-        # A name without a letter that an id can have; it must still be that person's own.
-        word = f"{model.HUMAN}-{zlib.crc32(name.encode('utf-8', 'replace')):08x}"
+    word = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[:48].strip("-._")
+    if name.strip() and not (name.isascii() and ids.AgentName.is_valid(word)):
+        # Letters that no id can have were lost; it must still be that person's own.
+        checksum = f"{zlib.crc32(name.encode('utf-8', 'replace')):08x}"
+        word = f"{word}-{checksum}" if ids.AgentName.is_valid(word) else f"human-{checksum}"
     agent_name = ids.AgentName(word or model.HUMAN)
     return registry.Session(ids.SessionId(f"{model.HUMAN}-{agent_name}"), agent_name, model.HUMAN)
 

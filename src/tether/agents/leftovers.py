@@ -16,30 +16,33 @@ from tether.agents import model
 class Leftovers(NamedTuple):
     """What a worktree has that no commit has, and what was stashed on its branch."""
 
-    worktree: str
-    staged: tuple[str, ...]
-    changed: tuple[str, ...]
-    deleted: tuple[str, ...]
-    untracked: tuple[str, ...]
-    stashes: tuple[git.Stash, ...]
+    why_not: str = ""
+    """Why nobody could look; empty if somebody could."""
+    staged: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+    stashes: tuple[git.Stash, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not any(self[1:])
+        return not any(self)
 
 
-def read(here: workspace.Workspace, claim: model.Claim) -> Leftovers | None:
-    """Look into the worktree of a closed claim; None if it is not one of this repository's here."""
-    if not claim.worktree or not os.path.isdir(claim.worktree):
-        return None
+def read(here: workspace.Workspace, claim: model.Claim) -> Leftovers:
+    """Look into the worktree of a closed claim, if it is one of this repository's here."""
+    if not claim.worktree:
+        return Leftovers("it is not known where the work was done")
+    if not os.path.isdir(claim.worktree):
+        return Leftovers("this directory is not on this machine, or gone")
     try:
         there = workspace.find(claim.worktree)
         # The row may come from another machine: the same path can be another repository here.
         if there.root != claim.worktree or there.common_dir != here.common_dir:
-            return None
+            return Leftovers("this directory is not a worktree of this repository")
         repository = git.Git(claim.worktree)
         found = repository.uncommitted()
         stashes = [each for each in repository.stashes() if each.branch == (claim.branch or "")]
-    except (errors.NotARepository, errors.GitError, errors.FileError):
-        return None
-    return Leftovers(claim.worktree, *found, tuple(stashes))
+    except (errors.NotARepository, errors.GitError, errors.FileError) as problem:
+        return Leftovers(f"Git could not say ({problem.code})")
+    return Leftovers("", *found, tuple(stashes))

@@ -13,6 +13,7 @@ class Lookout(NamedTuple):
     """A place to look from, with its eyes, its running time and its patience."""
 
     here: host.Here
+    host_name: str = host.name()
     limits: liveness.Limits = liveness.Limits()
     human_stale_ms: int = 604_800_000
     beat_ms: int = 15_000
@@ -33,6 +34,13 @@ class Lookout(NamedTuple):
         )
         return liveness.judge(evidence, self._limits_for(agent, stale_ms))
 
+    def shown_verdict(self, agent: model.Agent) -> liveness.Verdict:
+        """`verdict` for people: of a row that is damaged nothing is known."""
+        try:
+            return self.verdict(agent)
+        except ValueError:
+            return liveness.Verdict("suspect", "its row in the store is damaged")
+
     def silent_ms(self, agent: model.Agent) -> int:
         """How long ago its last beat was."""
         then = liveness.Moment(
@@ -52,6 +60,11 @@ class Lookout(NamedTuple):
             "beat_boot_id": self.here.boot_id,
             "beat_monotonic_ms": self.monotonic_ms(),
         }
+
+    def lost_pid(self, agent: model.Agent) -> int | None:
+        """The pid of a process that is certainly over, although its agent goes on."""
+        is_lost = agent.process is not None and self.verdict(agent).is_certain
+        return agent.pid if is_lost else None
 
     def lease(self) -> dict[str, object]:
         """What a statement that renews leases needs to know: those of one beat ago are fresh."""

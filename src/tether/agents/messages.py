@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from tether import errors, ids, text
+from tether import errors, ids, redaction, text
 from tether.agents import model, roll
 from tether.store import events, port, sql
 
@@ -130,7 +130,7 @@ def post(
         to_name=to.name,
         source=key.source if key else None,
         task=key.id if key else None,
-        body=text.storable(draft.body),
+        body=text.storable(redaction.redact(draft.body)),
         ttl_ms=draft.ttl_ms,
     )
     transaction.event(

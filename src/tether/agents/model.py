@@ -36,6 +36,8 @@ class Agent(NamedTuple):
     kind: str
     parent_id: str | None
     status: str
+    host_name: str
+    """Where it was last heard from, for people."""
     host_id: str | None
     boot_id: str | None
     pid_namespace: str | None

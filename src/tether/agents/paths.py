@@ -29,8 +29,8 @@ def parse(value: str) -> str:
     )
     if is_bad:
         raise errors.UsageError(
-            "A path to reserve is relative to the top of the repository, without '..', and has at"
-            f" most {_MAX_CHARS} characters. Nothing was changed.",
+            "A path to reserve lies in the repository, below its top, and has at most"
+            f" {_MAX_CHARS} characters. Nothing was changed.",
             hint="For everything use '**'.",
         )
     return "/".join(parts)

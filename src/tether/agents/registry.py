@@ -38,6 +38,8 @@ class News(NamedTuple):
     key: ids.TaskKey | None = None
     process: host.Process | None = None
     place: model.Place = model.NOWHERE
+    keeps_idle: bool = False
+    """A call by the way: who waits for work goes on waiting."""
 
 
 NO_NEWS = News()
@@ -51,6 +53,8 @@ class Beat(NamedTuple):
     has_recovered: bool = False
     lost: tuple[ids.TaskKey, ...] = ()
     """The claims that the session had when it was taken for dead."""
+    lost_pid: int | None = None
+    """The process that it had named, if that is over: from now on it lives by its beats."""
 
 
 def register(
@@ -80,8 +84,11 @@ def enter(
     place: model.Place = model.NOWHERE,
 ) -> Beat:
     """`register` as part of something larger."""
+    known = roll.get(transaction.rows, session.session_id) if session.process is None else None
+    lost_pid = spot.lost_pid(known) if known is not None else None
     [row] = transaction.rows(
         _SQL.register,
+        lost_pid=lost_pid,
         session_id=session.session_id,
         agent_name=session.agent_name,
         kind=session.kind,
@@ -89,6 +96,7 @@ def enter(
         transcript=text.storable(session.transcript) if session.transcript else None,
         **_process(session.process),
         **place.columns,
+        host_name=spot.host_name,
         **spot.beat(),
     )
     agent = model.agent(row)
@@ -96,11 +104,11 @@ def enter(
         _say_registered(transaction, agent)
         return Beat(agent, is_written=True)
     if agent.status in ("stale", "ended"):
-        return _revive(transaction, agent)
+        return _revive(transaction, agent)._replace(lost_pid=lost_pid)
     if agent.status == "idle":
         agent = _set_active(transaction, agent) or agent
     transaction.rows(_CLAIMS.renew_all, session_id=agent.session_id, **spot.lease())
-    return Beat(agent, is_written=True)
+    return Beat(agent, is_written=True, lost_pid=lost_pid)
 
 
 def beat(store: port.Store, spot: lookout.Lookout, session_id: str, news: News = NO_NEWS) -> Beat:
@@ -133,10 +141,16 @@ def hear(
         )
     if news.progress is not None and not _is_progress_due(spot, before):
         news = news._replace(progress=None)
+    # Who comes back without naming a process lives by its beats; who beats for a dead one does not.
+    comes_back = before.status == "stale" and news.process is None
+    lost_pid = spot.lost_pid(before) if comes_back else None
     found = transaction.rows(
         _SQL.beat,
         session_id=session_id,
         status=before.status,
+        lost_pid=lost_pid,
+        new_status=_status_after(before, news),
+        host_name=spot.host_name,
         progress=news.progress,
         source=news.key.source if news.key else None,
         task=news.key.id if news.key else None,
@@ -153,8 +167,9 @@ def hear(
         _note_progress(transaction, agent, news.progress)
     _note_work(transaction, spot, agent)
     if before.status == "stale":
-        return _say_recovered(transaction, agent, before.ended_at)
-    return Beat(agent, is_written=True)
+        recovered = _say_recovered(transaction, agent, before.ended_at)
+        return recovered._replace(lost_pid=lost_pid)
+    return Beat(agent, is_written=True, lost_pid=lost_pid)
 
 
 def rest(store: port.Store, spot: lookout.Lookout, session_id: str) -> model.Agent:
@@ -183,13 +198,9 @@ def end(
         if not found:
             return before, []
         agent = model.agent(found[0])
-        released = release_all(
-            transaction,
-            agent,
-            "released_end",
-            agent.session_id,
-            place if place.worktree else agent.place,
-        )
+        # As it was before: an ended session works on nothing.
+        last = place if place.worktree else before.place
+        released = release_all(transaction, before, "released_end", agent.session_id, last)
         transaction.event(
             events.AGENT_ENDED,
             actor=agent.agent_name,
@@ -216,6 +227,8 @@ def release_all(
         outcome=outcome,
         closed_by=closed_by,
         transcript=agent.transcript,
+        current_source=agent.source,
+        current_task=agent.task,
         **place.columns,
     )
     settling.left(transaction, agent.session_id)
@@ -227,7 +240,7 @@ def release_all(
             session=agent.session_id,
             source=claim.source,
             task=claim.task,
-            data={"epoch": claim.epoch, "outcome": outcome},
+            data={"epoch": claim.epoch, "outcome": outcome, "by": closed_by},
         )
     return found
 
@@ -249,12 +262,16 @@ def tell_parent(transaction: port.Transaction, agent: model.Agent, body: str) ->
 def _is_due(spot: lookout.Lookout, agent: model.Agent, news: News) -> bool:
     """Is there something to write: silence long enough, a change, or news?"""
     return (
-        agent.status != "active"
+        agent.status != _status_after(agent, news)
         or spot.silent_ms(agent) >= spot.beat_ms
         or (news.key is not None and news.key != agent.key)
         or (news.process is not None and news.process != agent.process)
         or (news.progress is not None and _is_progress_due(spot, agent))
     )
+
+
+def _status_after(agent: model.Agent, news: News) -> str:
+    return "idle" if agent.status == "idle" and news.keeps_idle else "active"
 
 
 def _is_progress_due(spot: lookout.Lookout, agent: model.Agent) -> bool:
@@ -267,7 +284,10 @@ def _is_progress_due(spot: lookout.Lookout, agent: model.Agent) -> bool:
 def _cut(progress: str | None) -> str | None:
     if progress is None or not progress.strip():
         return None
-    return text.storable(progress[:_MAX_PROGRESS_CHARS])
+    from tether import redaction
+
+    # Before it reaches a disk: secrets do not belong into a store that many read.
+    return text.storable(redaction.redact(progress[:_MAX_PROGRESS_CHARS]))
 
 
 # Writing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tether import errors
+from tether import errors, ids
 from tether.agents import model
 from tether.store import port, sql
 
@@ -24,9 +24,38 @@ def require(rows: Rows, session_id: str) -> model.Agent:
     if agent is None:
         raise errors.NotFound(
             "There is no such session. Nothing was changed.",
-            hint="Begin it with `tether agent register`; `tether agent list --all` shows all.",
+            hint="See who was here with `tether agent list --all`.",
         )
     return agent
+
+
+def find(rows: Rows, who: str) -> model.Agent:
+    """A session by its id, or by a name that only one session here has."""
+    known = get(rows, ids.SessionId(who))
+    if known is not None:
+        return known
+    named = by_name(rows, who)
+    here_now = [each for each in named if each.is_here] or named
+    if len(here_now) > 1:
+        sessions = ", ".join(each.session_id for each in here_now[:5])
+        raise errors.UsageError(
+            f"{len(here_now)} sessions have this name: {sessions}. Nothing was changed.",
+            hint="Name one of them.",
+        )
+    return here_now[0] if here_now else require(rows, who)
+
+
+def is_below(rows: Rows, agent: model.Agent, session_id: str) -> bool:
+    """Was this agent started by that session, or by one that it started?"""
+    seen: set[str] = set()
+    parent = agent.parent_id
+    while parent is not None and parent not in seen:
+        if parent == session_id:
+            return True
+        seen.add(parent)
+        above = get(rows, parent)
+        parent = above.parent_id if above else None
+    return False
 
 
 def by_name(rows: Rows, agent_name: str) -> list[model.Agent]:

@@ -31,6 +31,8 @@ class Rules(NamedTuple):
 
     stale_ms: int | None = None
     """Replaces the usual patience, for people too; 0 means everybody."""
+    spared: str = ""
+    """A session that is not looked at: whoever calls is here."""
     keep_heartbeats_days: int = 7
     keep_chatter_days: int = 30
     max_batches: int = 1000
@@ -131,6 +133,8 @@ def _examine(
     )
     for row in silent:
         agent = model.agent(row)
+        if agent.session_id == rules.spared:
+            continue
         try:
             is_patient = rules.stale_ms is None and agent.kind == model.HUMAN
             if is_patient and 0 <= _unseen_ms(agent) < spot.human_stale_ms:

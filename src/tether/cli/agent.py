@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from tether.agents import claims, conflicts, identity, liveness, lookout, model,
 from tether.cli import answers, cold, context
 
 _STATUSES = ("active", "idle", "ended", "stale")
+_WHY_OVER = {"ended": "by its own word", "stale": "found by a sweep"}
 
 
 @click.group()
@@ -46,8 +48,15 @@ def register(
     if parent is not None:
         roll.require(call.store.rows, ids.SessionId(parent))
     own = _session(call, session, name, kind)
+    above = ids.SessionId(parent) if parent is not None else own.parent_id
+    if parent is not None and roll.is_below(
+        call.store.rows, roll.require(call.store.rows, parent), own.session_id
+    ):
+        raise errors.UsageError(
+            "That parent was itself started by this session. Nothing was changed."
+        )
     wanted = own._replace(
-        parent_id=ids.SessionId(parent) if parent is not None else own.parent_id,
+        parent_id=above,
         process=_process(pid) if pid is not None else own.process,
         transcript=os.path.abspath(transcript) if transcript is not None else None,
     )
@@ -66,14 +75,13 @@ def register(
 def _session(
     call: context.Context, session: str | None, name: str | None, kind: str | None
 ) -> registry.Session:
-    if session is None and call.is_agent:
+    if session is not None:
+        own = _other_session(call, ids.SessionId(session), kind)
+    elif call.is_agent:
         own = call.session
-    elif session is not None:
-        session_id = ids.SessionId(session)
-        known = roll.get(call.store.rows, session_id)
-        kind = kind or (known.kind if known else "other")
-        default = known.agent_name if known else identity.default_name(kind, session_id)
-        own = registry.Session(session_id, ids.AgentName(default), kind)
+        known = roll.get(call.store.rows, own.session_id)
+        if known is not None and not call.environ.get("TETHER_AGENT"):
+            own = own._replace(agent_name=ids.AgentName(known.agent_name))
     elif kind not in (None, model.HUMAN) or name is not None:
         raise errors.UsageError(
             "No agent's session is known here. Nothing was changed.",
@@ -84,6 +92,21 @@ def _session(
     if name is not None:
         own = own._replace(agent_name=ids.AgentName(name))
     return own._replace(kind=kind) if kind is not None else own
+
+
+def _other_session(
+    call: context.Context, session_id: ids.SessionId, kind: str | None
+) -> registry.Session:
+    """A session that a flag names: new, or one that goes on under the name that it has."""
+    known = roll.get(call.store.rows, session_id)
+    if known is not None:
+        call.require_may_act_for(known)
+        return registry.Session(session_id, ids.AgentName(known.agent_name), kind or known.kind)
+    kind = kind or "other"
+    name = ids.AgentName(identity.default_name(kind, session_id))
+    # What an agent registers under another id, it has started.
+    own = call.session.session_id if call.is_agent else None
+    return registry.Session(session_id, name, kind, own if own != session_id else None)
 
 
 def _process(pid: int) -> host.Process:
@@ -124,17 +147,21 @@ def list_(call: context.Context, everyone: bool, status: str | None) -> answers.
     if wanted is not None:
         found = [each for each in found if each.status in wanted]
     values = [_value(call.spot, each) for each in found]
-    return answers.Answer("agents", values, lambda: _table(call.spot, found))
+    return answers.Answer("agents", values, lambda: _table(call, found))
 
 
-def _table(spot: lookout.Lookout, found: list[model.Agent]) -> str:
+def _table(call: context.Context, found: list[model.Agent]) -> str:
     if not found:
         return "Nobody is here."
+    held = Counter(claim.session_id for claim in claims.open_ones(call.store.rows))
+    names = Counter(each.agent_name for each in found)
     rows = [("NAME", "KIND", "STATUS", "SILENT", "TASK")]
     for each in found:
-        silent = liveness.shown(spot.silent_ms(each))
-        task = each.key.label if each.key else ""
-        rows.append((each.agent_name, each.kind, _state(spot, each), silent, task))
+        silent = _silent(call.spot, each)
+        # Two sessions of one name are told apart by their ids.
+        name = each.agent_name if names[each.agent_name] == 1 else each.session_id
+        state = _state(call.spot, each)
+        rows.append((text.one_line(name, 24), each.kind, state, silent, _tasks(each, held)))
     widths = [max(len(row[n]) for row in rows) for n in range(4)]
     lines = (
         "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=False)) for row in rows
@@ -142,12 +169,21 @@ def _table(spot: lookout.Lookout, found: list[model.Agent]) -> str:
     return "\n".join(f"{line}  {row[4]}".rstrip() for line, row in zip(lines, rows, strict=True))
 
 
+def _tasks(each: model.Agent, held: Counter[str]) -> str:
+    """What it works on, and how much else it holds."""
+    others = held[each.session_id] - (1 if each.key else 0)
+    told = [each.key.label] if each.key else []
+    return " ".join([*told, f"+{others}"] if others > 0 else told)
+
+
 def _state(spot: lookout.Lookout, each: model.Agent) -> str:
-    """Its status, and the verdict where that is not what the status says."""
+    """Its status, or the verdict where that says more."""
     if not each.is_here:
         return each.status
-    verdict = spot.verdict(each).state
-    return each.status if verdict == "alive" else f"{each.status}, {verdict}"
+    verdict = spot.shown_verdict(each)
+    if verdict.state != "alive":
+        return verdict.state
+    return f"{each.status}, stopped" if verdict.reason.endswith("is stopped") else each.status
 
 
 @agent.command()
@@ -160,11 +196,14 @@ def show(call: context.Context, who: str | None) -> answers.Answer:
     WHO is a session, or a name if only one session has it; without it, the caller.
     """
     rows = call.store.rows
-    found = _find(call, who)
+    found = roll.find(rows, who if who is not None else call.session.session_id)
     value = {
         **_value(call.spot, found),
         "claims": [claim.key.label for claim in claims.open_ones(rows, found.session_id)],
-        "conflicts": [c._asdict() for c in conflicts.open_ones(rows, found.session_id)],
+        "conflicts": [
+            {**c._asdict(), "detail": answers.untrusted(c.detail, "conflict")}
+            for c in conflicts.open_ones(rows, found.session_id)
+        ],
         "history": [
             {**row, "progress": answers.untrusted(row["progress"], "progress")}
             for row in roll.progress(rows, found.session_id, 10)
@@ -172,26 +211,6 @@ def show(call: context.Context, who: str | None) -> answers.Answer:
         "family": _tree(roll.family(rows, found.session_id)),
     }
     return answers.Answer("agent", value, lambda: _page(call, found, value))
-
-
-def _find(call: context.Context, who: str | None) -> model.Agent:
-    rows = call.store.rows
-    if who is None:
-        return roll.require(rows, call.session.session_id)
-    known = roll.get(rows, ids.SessionId(who))
-    if known is not None:
-        return known
-    named = roll.by_name(rows, who)
-    here = [each for each in named if each.is_here] or named
-    if len(here) == 1:
-        return here[0]
-    if not here:
-        return roll.require(rows, who)
-    sessions = ", ".join(each.session_id for each in here[:5])
-    raise errors.UsageError(
-        f"{len(here)} sessions have this name: {sessions}. Nothing was changed.",
-        hint="Name one of them.",
-    )
 
 
 def _tree(family: list[model.Agent]) -> list[dict[str, Any]]:
@@ -224,6 +243,7 @@ def _page(call: context.Context, found: model.Agent, value: dict[str, Any]) -> s
         ("kind", found.kind),
         ("status", _status(found, value)),
         ("process", str(found.pid) if found.pid else "not known"),
+        ("host", found.host_name),
         ("started", found.started_at),
         ("last beat", found.last_beat_at),
         ("last seen", found.last_seen_at),
@@ -239,16 +259,13 @@ def _page(call: context.Context, found: model.Agent, value: dict[str, Any]) -> s
         lines.append(f"  last word   at {found.progress_at}:")
         lines.append(
             answers.quoted(
-                found.progress,
-                source="progress",
-                author=found.agent_name,
-                for_agent=call.is_agent,
+                found.progress, source="progress", author=found.agent_name, for_agent=False
             )
         )
-    lines += [f"  conflict    {c['detail']}" for c in value["conflicts"]]
+    lines += [f"  conflict    {c['detail']['text']}" for c in value["conflicts"]]
     if len(value["family"]) > 1 or value["family"][0]["children"]:
         lines += ["  family", *_branches(value["family"], found.session_id, 2)]
-    return "\n".join(lines)
+    return answers.told("\n".join(lines), source="agents", for_agent=call.is_agent)
 
 
 def _status(found: model.Agent, value: dict[str, Any]) -> str:
@@ -283,9 +300,11 @@ def idle(call: context.Context, session: str | None) -> answers.Answer:
 @cold.pass_call
 def end(call: context.Context, session: str | None) -> answers.Answer:
     """Say that a session is over. What it still held is free."""
-    session_id = call.session.session_id if session is None else ids.SessionId(session)
-    roll.require(call.store.rows, session_id)
-    is_own = session_id == call.session.session_id
+    who = call.session.session_id if session is None else session
+    acting = roll.find(call.store.rows, who)
+    call.require_may_act_for(acting)
+    session_id = acting.session_id
+    is_own = session is None or session_id == call.session.session_id
     place = call.place if is_own else model.NOWHERE
     found, released = registry.end(call.store, session_id, place)
     labels = [claim.key.label for claim in released]
@@ -296,14 +315,27 @@ def end(call: context.Context, session: str | None) -> answers.Answer:
 
 def _value(spot: lookout.Lookout, each: model.Agent) -> dict[str, Any]:
     """A session for programs."""
-    verdict = spot.verdict(each)
-    over = {"verdict": each.status, "reason": "by its own word"}
-    if each.status == "stale":
-        over = {"verdict": "stale", "reason": "found by a sweep"}
+    told = {"verdict": each.status, "reason": _WHY_OVER.get(each.status, "")}
+    if each.is_here:
+        verdict = spot.shown_verdict(each)
+        told = {"verdict": verdict.state, "reason": verdict.reason}
     return {
         **model.described(each),
         "progress": answers.untrusted(each.progress, "progress"),
         "key": each.key.label if each.key else None,
-        "silent_seconds": spot.silent_ms(each) // 1000,
-        **({"verdict": verdict.state, "reason": verdict.reason} if each.is_here else over),
+        "silent_seconds": _silent_seconds(spot, each),
+        **told,
     }
+
+
+def _silent_seconds(spot: lookout.Lookout, each: model.Agent) -> int | None:
+    """None for a row whose times are damaged."""
+    try:
+        return spot.silent_ms(each) // 1000
+    except ValueError:
+        return None
+
+
+def _silent(spot: lookout.Lookout, each: model.Agent) -> str:
+    seconds = _silent_seconds(spot, each)
+    return "?" if seconds is None else liveness.shown(seconds * 1000)

@@ -70,6 +70,11 @@ def quoted(value: str, *, source: str, author: str, for_agent: bool) -> str:
     return "\n".join(f"    {line}" for line in text.clean(value).strip().split("\n"))
 
 
+def told(value: str, *, source: str, for_agent: bool) -> str:
+    """A text with words of others in it: inside a fence for an agent, as it is for a person."""
+    return text.fence(value, source=source, author="others") if for_agent else value
+
+
 def show_error(error: errors.TetherError, *, as_json: bool) -> int:
     """Print an error in the form that the caller reads; the exit code."""
     if as_json:

@@ -15,6 +15,7 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     agent, back = beat.agent, beat
     if call.recovery is not None and call.recovery.agent.session_id == agent.session_id:
         back = call.recovery  # it came back by calling, before this
+    held = _held_by_other(call, agent)
     value = {
         "session_id": agent.session_id,
         "agent_name": agent.agent_name,
@@ -23,16 +24,30 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         "written": beat.is_written or back.is_written,
         "recovered": back.has_recovered,
         "lost": [key.label for key in back.lost],
+        "held_by": held.agent_name if held else None,
         "last_beat_at": agent.last_beat_at,
     }
-    return answers.Answer("beat", value, lambda: _line(agent, beat))
+    return answers.Answer("beat", value, lambda: _line(agent, held))
 
 
-def _line(agent: model.Agent, beat: registry.Beat) -> str:
+def _held_by_other(call: context.Context, agent: model.Agent) -> model.Claim | None:
+    """The claim of somebody else on the task that this session works on."""
+    if agent.key is None:
+        return None
+    from tether.agents import claims
+
+    held = claims.open_of(call.store.rows, agent.key)
+    return held if held is not None and held.session_id != agent.session_id else None
+
+
+def _line(agent: model.Agent, held: model.Claim | None) -> str:
     task = f", on {agent.key.label}" if agent.key else ""
-    if not beat.is_written:
-        return f"{agent.agent_name} is {agent.status}{task}. Nothing new to write yet."
-    return f"{agent.agent_name} is {agent.status}{task}."
+    line = f"{agent.agent_name} is {agent.status}{task}."
+    if held is not None:
+        line += (
+            f"\n{held.key.label} is held by {held.agent_name}; you both have a message about it."
+        )
+    return line
 
 
 VERB = verbs.Verb(

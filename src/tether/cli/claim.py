@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tether import clock, errors, ids, text
 from tether.agents import claims, model
@@ -11,6 +11,17 @@ from tether.cli import answers, context, verbs
 
 if TYPE_CHECKING:
     from tether.agents import conflicts, leftovers
+
+
+_MAX_LEFT = 3
+_KINDS = ("staged", "changed", "deleted", "untracked")
+
+
+class _Left(NamedTuple):
+    """Somebody's earlier claim of the task, and what lies about of it."""
+
+    claim: model.Claim
+    found: leftovers.Leftovers
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
@@ -33,21 +44,21 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     )
     if isinstance(answer, claims.Refused):
         raise refusal(answer)
-    left = _leftovers(call, answer)
+    left = _leftovers(call, answer.claim)
     return answers.Answer("claim", _value(answer, left), lambda: _text(call, answer, left))
 
 
-def refusal(answer: claims.Refused, session_id: str = "") -> errors.Taken:
+def refusal(answer: claims.Refused, session_id: str = "") -> errors.TetherError:
     """The error that says who has a task now."""
     label, last = answer.key.label, answer.last
     if last is None:
-        return errors.Taken(
+        return errors.NotFound(
             f"{label} was never claimed. Nothing was changed.",
             hint="Take it with `tether claim`, or see who has what with `tether claims`.",
         )
     if not answer.is_held or answer.holder is None:
         return errors.Taken(
-            f"{label} is not yours any more: the last claim, of {last.agent_name}, was closed as"
+            f"{label} is not yours: the last claim, of {last.agent_name}, was closed as"
             f" {last.outcome} at {last.closed_at}. Nothing was changed.",
             hint="Claim it again if you want to go on.",
             details={"last": shown(last)},
@@ -58,11 +69,12 @@ def refusal(answer: claims.Refused, session_id: str = "") -> errors.Taken:
             hint="Another call of this session has claimed it anew; use that epoch.",
             details={"holder": shown(last)},
         )
-    holder = {"verdict": answer.verdict, "reason": answer.reason, **shown(last)}
+    where = {"verdict": answer.verdict, "reason": answer.reason, "host": answer.holder.host_name}
+    holder = {**where, **shown(last)}
     return errors.Taken(
         f"{label} is held by {last.agent_name} since {last.claimed_at}"
         f" ({answer.verdict}: {answer.reason}). Nothing was changed.",
-        hint="Take another task, or write to the holder with `tether send`.",
+        hint=f'Take another task, or write to the holder: tether send {last.agent_name} "…"',
         details={"holder": holder},
     )
 
@@ -74,87 +86,92 @@ def shown(claim: model.Claim) -> dict[str, Any]:
     return {"key": claim.key.label, **value}
 
 
-def _leftovers(call: context.Context, answer: claims.Claimed) -> leftovers.Leftovers | None:
-    """What the one before left in its checkout, if there was one who did not finish."""
-    previous = answer.previous
-    if previous is None or previous.outcome == claims.DONE:
-        return None
+def _leftovers(call: context.Context, claim: model.Claim) -> list[_Left]:
+    """What others left of this task in their checkouts since it was last done."""
+    earlier: dict[tuple[str | None, str | None], model.Claim] = {}
+    for each in claims.unfinished_before(call.store.rows, claim):
+        earlier.setdefault((each.worktree, each.branch), each)
+    if not earlier:
+        return []
     # Asks git, so only when there is something to take up.
     from tether.agents import leftovers
 
-    return leftovers.read(call.workspace, previous)
+    shown_ones = list(earlier.values())[:_MAX_LEFT]
+    return [_Left(each, leftovers.read(call.workspace, each)) for each in shown_ones]
 
 
-def _value(answer: claims.Claimed, left: leftovers.Leftovers | None) -> dict[str, Any]:
+def _value(answer: claims.Claimed, left: list[_Left]) -> dict[str, Any]:
     return {
         **shown(answer.claim),
         "new": answer.is_new,
         "adopted": answer.is_adopted,
-        "previous": shown(answer.previous) if answer.previous else None,
-        "left": _left_value(left) if left else None,
+        "previous": shown(left[0].claim) if left else None,
+        "left": [_left_value(each) for each in left],
         "overlaps": [overlap._asdict() for overlap in answer.overlaps],
     }
 
 
-def _left_value(left: leftovers.Leftovers) -> dict[str, Any]:
+def _left_value(left: _Left) -> dict[str, Any]:
     stashes = [
         {"commit": s.oid, "at": clock.text(s.at_ms), "text": answers.untrusted(s.text, "stash")}
-        for s in left.stashes
+        for s in left.found.stashes
     ]
-    return {**left._asdict(), "stashes": stashes}
+    return {"claim": shown(left.claim), **left.found._asdict(), "stashes": stashes}
 
 
-def _text(call: context.Context, answer: claims.Claimed, left: leftovers.Leftovers | None) -> str:
+def _text(call: context.Context, answer: claims.Claimed, left: list[_Left]) -> str:
     claim = answer.claim
-    if not answer.is_new:
-        lines = [f"{claim.key.label} is yours already, epoch {claim.epoch}."]
-    else:
-        lines = [f"{claim.key.label} is yours, epoch {claim.epoch}."]
-    if answer.previous and answer.previous.outcome != claims.DONE:
-        lines += _left(call, answer, answer.previous)
-        lines += _left_files(left) if left else []
-    lines += [_overlap(overlap) for overlap in answer.overlaps]
+    already = "" if answer.is_new else " already"
+    paths = claims.reserved(call.store.rows, claim)
+    reserved = f", with {', '.join(paths)}" if paths else ""
+    lines = [f"{claim.key.label} is yours{already}, epoch {claim.epoch}{reserved}."]
+    if answer.is_adopted and answer.previous:
+        lines.append(f"Taken over from {answer.previous.agent_name} ({answer.reason}).")
+    others = [line for each in left for line in _left(each)]
+    others += [_overlap(overlap) for overlap in answer.overlaps]
     if answer.overlaps:
-        lines.append("Each side has a message about it.")
+        others.append("Each side has a message about it.")
+    if others:
+        # Branches, files and patterns too are words of others.
+        page = "\n".join(others)
+        lines.append(answers.told(page, source=claim.key.label, for_agent=call.is_agent))
     return "\n".join(lines)
 
 
-def _left(call: context.Context, answer: claims.Claimed, previous: model.Claim) -> list[str]:
-    """What the one before left behind, as far as its rows tell."""
-    if answer.is_adopted:
-        lines = [f"Taken over from {previous.agent_name} ({answer.reason})."]
-    else:
-        lines = [f"Before you: {previous.agent_name}, {previous.outcome} {previous.closed_at}."]
-    places = (
-        ("branch", previous.branch),
-        ("commit", previous.head),
-        ("worktree", previous.worktree),
-        ("transcript", previous.transcript),
-    )
-    lines += [f"  {name:<10}  {text.one_line(value)}" for name, value in places if value]
-    if previous.checkpoint:
-        lines.append(f"  last word   at {previous.checkpoint_at}:")
+def _left(left: _Left) -> list[str]:
+    """What one before left behind: where it worked, its last words, its files."""
+    before, found = left
+    lines = [f"Before you: {before.agent_name}, {before.outcome} {before.closed_at}"]
+    facts = [
+        ("branch", before.branch),
+        ("commit", before.head[:12] if before.head else None),
+        ("worktree", before.worktree),
+        ("transcript", before.transcript),
+        *((name, _some(getattr(found, name))) for name in _KINDS),
+        *(("stashed", f"{s.oid[:12]} {clock.text(s.at_ms)}") for s in found.stashes),
+    ]
+    if found.why_not:
+        facts.append(("files", f"not looked at: {found.why_not}"))
+    elif found.is_empty:
+        facts.append(("files", "nothing uncommitted, nothing stashed"))
+    lines += [f"  {name:<10}  {text.one_line(fact)}" for name, fact in facts if fact]
+    if before.checkpoint:
+        lines.append(f"  last words, at {before.checkpoint_at}:")
         lines.append(
             answers.quoted(
-                previous.checkpoint,
-                source=f"checkpoint {previous.key.label}",
-                author=previous.agent_name,
-                for_agent=call.is_agent,
+                before.checkpoint,
+                source="checkpoint",
+                author=before.agent_name,
+                for_agent=False,
             )
         )
     return lines
 
 
-def _left_files(left: leftovers.Leftovers) -> list[str]:
-    """Its uncommitted files and stashes, the first few of each."""
-    lines = []
-    for name in ("staged", "changed", "deleted", "untracked"):
-        found: tuple[str, ...] = getattr(left, name)
-        if found:
-            more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-            lines.append(f"  {name:<10}  {text.one_line(', '.join(found[:5]), 200)}{more}")
-    lines += [f"  {'stashed':<10}  {s.oid[:12]} at {clock.text(s.at_ms)}" for s in left.stashes]
-    return lines or ["  nothing uncommitted in its worktree"]
+def _some(paths: tuple[str, ...]) -> str:
+    """The first few of many paths."""
+    more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+    return text.one_line(", ".join(paths[:5]), 200) + more
 
 
 def _overlap(overlap: conflicts.Overlap) -> str:
@@ -178,12 +195,12 @@ def _from_top(call: context.Context, path: str) -> str:
 VERB = verbs.Verb(
     name="claim",
     help="Take a task, unless somebody alive has it.",
-    notes="TASK is its id, or source:id. What a dead or expired session held is taken over from"
-    " it. Exit code 4 means that somebody else has it.",
+    notes="TASK is its id, or source:id. --path may be repeated. What a dead or expired session"
+    " held is taken over from it. Exit code 4 means that somebody else has it.",
     options=(
         verbs.Option(
             "--path",
-            "A file, directory or glob that the work will change; may be repeated.",
+            "A file, directory or glob, from where you are, that the work will change.",
             "PATH",
             is_list=True,
         ),

@@ -31,7 +31,7 @@ def claims(
     rows = call.store.rows
     session_id = call.session.session_id if session == "me" else session
     if session_id is not None:
-        session_id = roll.require(rows, ids.SessionId(session_id)).session_id
+        session_id = roll.find(rows, session_id).session_id
     if task is not None:
         found = room.history(rows, ids.TaskKey.parse(task))[:limit]
         found = [c for c in found if session_id in (None, c.session_id)]
@@ -39,18 +39,25 @@ def claims(
         found = room.all_ones(rows, limit, session_id)
     else:
         found = room.open_ones(rows, session_id)[:limit]
-    value = [{**claim.shown(c), "paths": room.reserved(rows, c)} for c in found]
-    return answers.Answer("claims", value, lambda: _lines(found))
+    paths = [room.reserved(rows, each) for each in found]
+    value = [{**claim.shown(c), "paths": p} for c, p in zip(found, paths, strict=True)]
+    return answers.Answer(
+        "claims",
+        value,
+        lambda: answers.told(_lines(found, paths), source="claims", for_agent=call.is_agent),
+    )
 
 
-def _lines(found: list[model.Claim]) -> str:
+def _lines(found: list[model.Claim], paths: list[list[str]]) -> str:
     if not found:
         return "No claims."
-    width = max(len(claim.key.label) for claim in found)
-    names = max(len(claim.agent_name) for claim in found)
+    rows = [("TASK", "AGENT", "SINCE", "STATE", "PATHS")]
+    for each, reserved in zip(found, paths, strict=True):
+        row = (each.key.label, each.agent_name, _when(each.claimed_at), _state(each))
+        rows.append((*row, " ".join(reserved)))
+    widths = [max(len(row[n]) for row in rows) for n in range(4)]
     return "\n".join(
-        f"{c.key.label:<{width}}  {c.agent_name:<{names}}  {_when(c.claimed_at)}  {_state(c)}"
-        for c in found
+        "  ".join([*(f"{row[n]:<{widths[n]}}" for n in range(4)), row[4]]).rstrip() for row in rows
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from tether import config, errors, store, workspace
+from tether import config, errors, store, text, workspace
 from tether.store import port
 
 if TYPE_CHECKING:
@@ -19,7 +19,13 @@ _AGENT_VARIABLES = (
     "TETHER_SESSION",
     "CLAUDE_CODE_SESSION_ID",
     "CODEX_SESSION_ID",
+    "CODEX_THREAD_ID",
     "GEMINI_SESSION_ID",
+    # These name no session, but whoever sets them is no person.
+    "CLAUDECODE",
+    "CODEX_SANDBOX",
+    "GEMINI_CLI",
+    "CURSOR_AGENT",
 )
 
 # What is done by the way does not wait for long.
@@ -86,7 +92,7 @@ class Context:
 
     @property
     def is_agent(self) -> bool:
-        """Does the environment name the session of an agent?"""
+        """Does the environment say that an agent calls?"""
         return any(self.environ.get(name) for name in _AGENT_VARIABLES)
 
     @cached_property
@@ -94,36 +100,73 @@ class Context:
         """The session that calls: an agent's, or a person's."""
         from tether.agents import identity
 
-        return identity.agent_of(self.environ) or identity.person(self._person_name())
+        found = identity.agent_of(self.environ)
+        marker = identity.marker_of(self.environ)
+        if found is None and marker is not None:
+            raise errors.NotAllowed(
+                f"An agent calls ({marker} is set) that names no session. Nothing was changed.",
+                hint="Set TETHER_SESSION, and TETHER_PID if you can, where that agent is started.",
+            )
+        return found or identity.person(self._person_name())
 
     @property
     def actor(self) -> str:
         """Who acts, for the log."""
-        return self.session.agent_name
+        try:
+            return self.session.agent_name
+        except errors.NotAllowed:
+            return "agent"
 
     @cached_property
     def agent(self) -> model.Agent:
         """The caller as the store knows it: registered now if it was not, and heard from."""
+        from tether import ids
         from tether.agents import registry, roll
 
+        self._require_living()
         known = roll.get(self.store.rows, self.session.session_id)
         if known is None:
             return registry.register(self.store, self.spot, self.session, self.place).agent
-        if known.status == "stale":
-            # A person's; an agent has come back by calling.
-            beat = registry.beat(self.store, self.spot, known.session_id)
+        has_lost = self.session.process is None and self.spot.lost_pid(known) is not None
+        if known.status == "stale" or (known.is_here and has_lost):
+            name = ids.AgentName(known.agent_name)
+            own = self.session._replace(agent_name=name, kind=known.kind)
+            beat = registry.register(self.store, self.spot, own, self.place)
             self._tell_of_recovery(beat)
             return beat.agent
         return known
 
+    def _require_living(self) -> None:
+        """Who says which process it is must be that process."""
+        named = self.environ.get("TETHER_PID")
+        if named and self.environ.get("TETHER_SESSION") and self.session.process is None:
+            raise errors.NotFound(
+                f"TETHER_PID names process {named}, which cannot be seen from here."
+                " Nothing was changed.",
+                hint="Set it to a process that lives as long as the agent, or unset it.",
+            )
+
     def acting(self, session_id: str | None) -> model.Agent:
-        """The session that a flag names, which must be known; without a flag the caller's own."""
-        from tether import ids
+        """The session that a flag names, by id or name; without a flag the caller's own."""
         from tether.agents import roll
 
         if session_id is None:
             return self.agent
-        return roll.require(self.store.rows, ids.SessionId(session_id))
+        found = roll.find(self.store.rows, session_id)
+        self.require_may_act_for(found)
+        return found
+
+    def require_may_act_for(self, other: model.Agent) -> None:
+        """A person acts for everybody, an agent for itself and for those that it started."""
+        from tether.agents import roll
+
+        if not self.is_agent or other.session_id == self.session.session_id:
+            return
+        if not roll.is_below(self.store.rows, other, self.session.session_id):
+            raise errors.NotAllowed(
+                "An agent acts for itself and for sessions that it started. Nothing was changed.",
+                hint="Write to the other one with `tether send`.",
+            )
 
     def news(self, acting: model.Agent) -> registry.News:
         """What the caller tells by calling: its process and place, if it acts for itself."""
@@ -150,6 +193,8 @@ class Context:
         import time
 
         time.sleep(seconds)
+        # The caller may have changed its branch meanwhile.
+        self.__dict__.pop("place", None)
         self._keep_house(self.store)
 
     def _keep_house(self, opened: port.Store) -> None:
@@ -160,8 +205,6 @@ class Context:
             if self.is_agent:
                 self._beat(opened)
             self._sweep_if_due(opened)
-        except errors.UsageError as mistake:
-            sys.stderr.write(f"tether: warning: {mistake.message}\n")
         except Exception:  # noqa: BLE001 (the command itself meets what is really wrong)
             if self.environ.get("TETHER_DEBUG"):
                 import traceback
@@ -171,11 +214,18 @@ class Context:
             opened.wait_seconds = usual_seconds
 
     def _beat(self, opened: port.Store) -> None:
-        from tether.agents import registry, roll
+        from tether import host
+        from tether.agents import identity, registry, roll
 
+        if identity.agent_of(self.environ) is None:
+            return  # an agent that names no session
+        own = self.session.process
+        is_named = bool(self.environ.get("TETHER_PID")) or own is not None
+        if is_named and (own is None or host.identify(own.pid) != own):
+            return  # somebody goes on calling in the name of the dead
         known = roll.get(opened.rows, self.session.session_id)
         if known is not None and known.status != "ended":
-            news = registry.News(process=self.session.process, place=self.place)
+            news = registry.News(process=self.session.process, place=self.place, keeps_idle=True)
             self._tell_of_recovery(registry.beat(opened, self.spot, known.session_id, news))
 
     def _sweep_if_due(self, opened: port.Store) -> None:
@@ -186,13 +236,17 @@ class Context:
             upkeep.sweep_by_the_way(opened, self.spot, self.workspace, self.settings)
 
     def _tell_of_recovery(self, beat: registry.Beat) -> None:
+        if beat.lost_pid is not None:
+            sys.stderr.write(
+                f"tether: note: process {beat.lost_pid}, which this session had named, is gone;"
+                " name one that lives as long as the agent.\n"
+            )
         if beat.has_recovered:
             self.recovery = beat
             lost = ", ".join(key.label for key in beat.lost)
             held = f" It no longer has {lost}." if lost else ""
-            sys.stderr.write(
-                f"tether: note: this session had been taken for dead and is back.{held}\n"
-            )
+            note = f"this session had been taken for dead and is back.{held}"
+            sys.stderr.write(f"tether: note: {text.one_line(note)}\n")
 
     def close(self) -> None:
         if "store" in self.__dict__:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from tether import ids, text
 from tether.cli import answers, context, verbs
 from tether.store import events
@@ -52,17 +54,25 @@ def _show(call: context.Context, found: list[events.Event], *, as_json: bool) ->
 def _lines(call: context.Context, found: list[events.Event]) -> str:
     if not found:
         return "No events."
-    lines = "\n".join(_line(event) for event in found)
-    if call.is_agent:
-        # Progress texts and the like are the words of others.
-        return answers.quoted(lines, source="events", author="tether", for_agent=True)
-    return lines
+    width = _width()
+    lines = "\n".join(_line(event, width) for event in found)
+    # Progress texts and the like are the words of others.
+    return answers.told(lines, source="events", for_agent=call.is_agent)
 
 
-def _line(event: events.Event) -> str:
+def _width() -> int:
+    """A terminal's line is not broken; what does not fit is in the JSON."""
+    if not sys.stdout.isatty():
+        return 500
+    import shutil
+
+    return max(60, shutil.get_terminal_size().columns - 29)
+
+
+def _line(event: events.Event, width: int) -> str:
     parts = [event.type, event.task, event.actor]
     parts += [f"{k}={_shown(v)}" for k, v in event.data.items() if v not in (None, [])]
-    what = text.one_line(" ".join(part for part in parts if part), 500)
+    what = text.one_line(" ".join(part for part in parts if part), width)
     return f"{event.id:>5}  {event.at[:10]} {event.at[11:19]}Z  {what}"
 
 

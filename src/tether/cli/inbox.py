@@ -66,6 +66,7 @@ def inbox(
         lambda: _page(call, found, told=sent or everything),
     )
     code = answers.show(answer, as_json=as_json)
+    sys.stdout.flush()
     # Only after it was shown: who is killed in between reads it again.
     if not (peek or sent or everything):
         _mark(call, reader, found, as_read=True)
@@ -91,7 +92,7 @@ def _follow(call: context.Context, reader: model.Agent, *, as_json: bool) -> Non
     while True:
         found = messages.unread_after(call.store, reader, last, 500)
         for message in found:
-            line = _shown(call, message, told=False)
+            line = _for_caller(call, _shown(call, message, told=False))
             answers.show_item("message", _value(message), line, as_json=as_json)
             last = message.id
         _mark(call, reader, found, as_read=False)
@@ -110,7 +111,13 @@ def _value(message: messages.Message) -> dict[str, Any]:
 def _page(call: context.Context, found: list[messages.Message], *, told: bool) -> str:
     if not found:
         return "No messages."
-    return "\n".join(_shown(call, message, told=told) for message in found)
+    page = "\n".join(_shown(call, message, told=told) for message in found)
+    return _for_caller(call, page)
+
+
+def _for_caller(call: context.Context, page: str) -> str:
+    """One fence around all: whoever wrote, these are words of others."""
+    return answers.told(page, source="inbox", for_agent=call.is_agent)
 
 
 def _shown(call: context.Context, message: messages.Message, *, told: bool) -> str:
@@ -128,10 +135,5 @@ def _shown(call: context.Context, message: messages.Message, *, told: bool) -> s
     head = text.one_line(
         f"{message.at[:10]} {message.at[11:16]}Z  {message.sender}{whom} ({about})"
     )
-    body = answers.quoted(
-        message.body,
-        source=f"message {message.id}",
-        author=message.sender,
-        for_agent=call.is_agent,
-    )
+    body = answers.quoted(message.body, source="message", author=message.sender, for_agent=False)
     return f"{message.id:>5}  {head}\n{body}"

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from tether import ids
-from tether.agents import claims, model, roll
+from tether.agents import claims, model
 from tether.cli import answers, claim, context, verbs
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    key = ids.TaskKey.parse(values["task"])
-    outcome = ids.Outcome(values["outcome"])
-    named = values["session"]
-    session_id = call.session.session_id if named is None else ids.SessionId(named)
-    if named is not None:
-        roll.require(call.store.rows, session_id)
+    key, outcome = ids.TaskKey.parse(values["task"]), ids.Outcome(values["outcome"])
+    session_id = _session_id(call, values["session"])
     epoch = values["epoch"]
     if epoch is None:
         held = claims.open_of(call.store.rows, key)
         if held is None or held.session_id != session_id:
-            raise claim.refusal(claims.refused(call.store.rows, call.spot, key))
+            return _not_held(call, key, session_id)
         epoch = held.epoch
     place = call.place if session_id == call.session.session_id else model.NOWHERE
     closed = claims.close(call.store, call.spot, session_id, key, epoch, outcome, place)
@@ -26,6 +22,24 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         raise claim.refusal(closed, session_id)
     return answers.Answer(
         "claim", claim.shown(closed), lambda: f"{key.label} is free: {closed.outcome}."
+    )
+
+
+def _session_id(call: context.Context, named: str | None) -> str:
+    if named is None:
+        return call.session.session_id
+    return call.acting(named).session_id
+
+
+def _not_held(call: context.Context, key: ids.TaskKey, session_id: str) -> answers.Answer:
+    """Who lets go twice has let go; everybody else learns whose it is."""
+    answer = claims.refused(call.store.rows, call.spot, key)
+    last = answer.last
+    let_go = last is not None and last.closed_at is not None and last.closed_by == session_id
+    if last is None or not let_go:
+        raise claim.refusal(answer, session_id)
+    return answers.Answer(
+        "claim", claim.shown(last), lambda: f"{key.label} is free already: {last.outcome}."
     )
 
 

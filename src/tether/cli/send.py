@@ -71,9 +71,13 @@ def send(
 
 def _line(call: context.Context, to: messages.To, sent: messages.Message) -> str:
     line = f"Sent to {to.label}, message {sent.id}."
-    known = [roll.get(call.store.rows, to.session)] if to.session else []
-    if to.name:
-        known = [*roll.by_name(call.store.rows, to.name)]
-    if known and not any(agent is not None and agent.is_here for agent in known):
+    if to == messages.ALL:
+        return line
+    rows = call.store.rows
+    known = roll.by_name(rows, to.name) if to.name else [roll.require(rows, to.label)]
+    here = sum(agent.is_here for agent in known)
+    if not here:
         line += " Nobody of that name is here now; it waits in the inbox."
+    elif here > 1:
+        line += f" {here} sessions have that name; the first to read it has it."
     return line

@@ -26,19 +26,27 @@ def sweep(call: context.Context, dry_run: bool, threshold: int | None) -> answer
     A session whose process is seen is never touched. Every command does this by the way when it is
     due; call it to see what it finds.
     """
-    rules = upkeep.rules(call.settings)
+    rules = upkeep.rules(call.settings)._replace(spared=_caller(call))
     if threshold is not None:
         rules = rules._replace(stale_ms=threshold * 1000)
     if dry_run:
         found = room.look(call.store, call.spot, rules)
         value = {"dry_run": True, "candidates": [candidate._asdict() for candidate in found]}
-        return answers.Answer("", value, lambda: _would(found))
+        return answers.Answer("", value, lambda: _would(call, found))
     if not call.store.exists():
         swept = room.Swept((), (), (), (), 0, 0)
     else:
         swept = room.sweep(call.store, call.spot, rules)
         _stamp(call)
-    return answers.Answer("", _value(swept), lambda: _did(swept))
+    return answers.Answer("", _value(swept), lambda: _did(call, swept))
+
+
+def _caller(call: context.Context) -> str:
+    """Whoever calls is here, however silent it was."""
+    try:
+        return call.session.session_id
+    except errors.NotAllowed:
+        return ""  # an agent that names no session
 
 
 def _stamp(call: context.Context) -> None:
@@ -59,11 +67,11 @@ def _value(swept: room.Swept) -> dict[str, object]:
     }
 
 
-def _did(swept: room.Swept) -> str:
+def _did(call: context.Context, swept: room.Swept) -> str:
     lines = [
         f"{stale.agent_name} ({stale.session_id}) is over; {_freed(stale.released_items)}"
         for stale in swept.stale_agents
-    ] or ["No stale agents detected."]
+    ] or _nobody(call)
     lines += [f"suspect: {s.agent_name} ({s.session_id}): {s.reason}" for s in swept.suspects]
     lines += [f"skipped: {p.session_id}: {p.message}" for p in swept.problems]
     if swept.pids_verified:
@@ -76,9 +84,22 @@ def _did(swept: room.Swept) -> str:
     return "\n".join(lines)
 
 
-def _would(found: list[room.Candidate]) -> str:
+def _nobody(call: context.Context) -> list[str]:
+    """Nobody was silent for long enough; but some may be known to be dead already."""
+    lines = ["No stale agents detected."]
+    lines += [
+        f"{found.agent_name} is dead ({found.reason}), but not silent for long."
+        for found in room.look(call.store, call.spot, room.Rules(stale_ms=0))
+        if found.verdict == "dead"
+    ]
+    if len(lines) > 1:
+        lines.append("A claim takes over from it at once; --threshold 0 looks at everybody.")
+    return lines
+
+
+def _would(call: context.Context, found: list[room.Candidate]) -> str:
     if not found:
-        return "No stale agents detected."
+        return "\n".join(_nobody(call))
     lines = []
     for candidate in found:
         line = f"{candidate.verdict:<8}{candidate.agent_name} ({candidate.session_id})"

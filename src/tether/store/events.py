@@ -84,8 +84,8 @@ CLAIM_REFUSED = EventType(
 )
 CLAIM_CLOSED = EventType(
     "claim_closed",
-    ("epoch", "outcome"),
-    "A session let go of a task.",
+    ("epoch", "outcome", "by"),
+    "A claim ended: its holder let go, or the session `by` took it; a sweep has no session.",
 )
 CONFLICT_RAISED = EventType(
     "conflict_raised",

@@ -42,7 +42,7 @@ class SqliteStore:
     ) -> None:
         self.path = os.path.join(place.store_dir, FILE_NAME)
         self._place = place
-        self.wait_seconds = wait_seconds
+        self.wait_seconds = self._usual_wait_seconds = wait_seconds
         self._workspace_id = workspace_id
         self._series = series
         self._clock = time or clock.SystemClock()
@@ -242,7 +242,7 @@ class SqliteStore:
 
     def _connect(self, target: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            target, uri=True, isolation_level=None, timeout=self.wait_seconds
+            target, uri=True, isolation_level=None, timeout=self._usual_wait_seconds
         )
         with sqlite_file.closing_on_error(connection):
             connection.create_function("tether_now", 1, self._now)

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from tether import errors, ids
+from tether import clock, errors, ids
 from tether.store import events, port, remember_workspace_id, schema, sql
 
 FORMAT = 1
 # `meta` tells of the store itself, not of what happened in it.
 _LEFT_OUT = frozenset(["meta"])
 _STORE = sql.Queries("store")
+# Columns that hold a time.
+_TIMES = re.compile(r"at|[a-z_]{1,40}_(?:at|until)")
 
 
 def export(
@@ -124,6 +127,10 @@ def _rows(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
             raise errors.ExportInvalid(
                 f"Line {number} is not an event that could be read again. Nothing was imported."
             )
+        if not all(map(_is_time, (row[name] for name in row if _TIMES.fullmatch(name)))):
+            raise errors.ExportInvalid(
+                f"Line {number} has a time that is none. Nothing was imported."
+            )
         digest.update(line)
         count += 1
         yield table, row
@@ -131,6 +138,16 @@ def _rows(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
         f"The export ends after {count} rows without its last line: it was cut off."
         " Nothing was imported."
     )
+
+
+def _is_time(value: object) -> bool:
+    if value is None:
+        return True
+    try:
+        clock.parse(str(value))
+    except ValueError:
+        return False
+    return True
 
 
 def _check_header(line: bytes) -> None:

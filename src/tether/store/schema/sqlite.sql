@@ -37,6 +37,7 @@ CREATE TABLE agents (
     kind TEXT NOT NULL,
     parent_id TEXT,
     status TEXT NOT NULL CHECK (status IN ('active', 'idle', 'ended', 'stale')),
+    host_name TEXT NOT NULL,
     host_id TEXT,
     boot_id TEXT,
     pid_namespace TEXT,

@@ -33,14 +33,14 @@ ORDER BY started_at, agents.session_id;
 -- Begin a session, or hear from one that began before; its status is not touched.
 INSERT INTO agents (
     session_id, agent_name, kind, parent_id, status,
-    host_id, boot_id, pid_namespace, pid, start_ticks,
+    host_name, host_id, boot_id, pid_namespace, pid, start_ticks,
     worktree, branch, head, transcript,
     started_at, last_beat_at, last_seen_at, lease_until, beat_boot_id, beat_monotonic_ms,
     inbox_from, version
 )
 VALUES (
     :session_id, :agent_name, :kind, :parent_id, 'active',
-    :host_id, :boot_id, :pid_namespace, :pid, :start_ticks,
+    :host_name, :host_id, :boot_id, :pid_namespace, :pid, :start_ticks,
     :worktree, :branch, :head, :transcript,
     tether_now(0), tether_now(0), tether_now(0), tether_now(:lease_ms), :beat_boot_id,
     :beat_monotonic_ms,
@@ -50,11 +50,19 @@ ON CONFLICT (session_id) DO UPDATE SET
     agent_name = excluded.agent_name,
     kind = excluded.kind,
     parent_id = COALESCE(excluded.parent_id, agents.parent_id),
-    host_id = COALESCE(excluded.host_id, agents.host_id),
-    boot_id = COALESCE(excluded.boot_id, agents.boot_id),
-    pid_namespace = COALESCE(excluded.pid_namespace, agents.pid_namespace),
-    pid = COALESCE(excluded.pid, agents.pid),
-    start_ticks = COALESCE(excluded.start_ticks, agents.start_ticks),
+    host_name = excluded.host_name,
+    host_id = COALESCE(
+        excluded.host_id, CASE WHEN agents.pid = :lost_pid THEN NULL ELSE agents.host_id END),
+    boot_id = COALESCE(
+        excluded.boot_id, CASE WHEN agents.pid = :lost_pid THEN NULL ELSE agents.boot_id END),
+    pid_namespace = COALESCE(
+        excluded.pid_namespace,
+        CASE WHEN agents.pid = :lost_pid THEN NULL ELSE agents.pid_namespace END),
+    pid = COALESCE(
+        excluded.pid, CASE WHEN agents.pid = :lost_pid THEN NULL ELSE agents.pid END),
+    start_ticks = COALESCE(
+        excluded.start_ticks,
+        CASE WHEN agents.pid = :lost_pid THEN NULL ELSE agents.start_ticks END),
     worktree = COALESCE(excluded.worktree, agents.worktree),
     branch = CASE WHEN excluded.worktree IS NULL THEN agents.branch ELSE excluded.branch END,
     head = CASE WHEN excluded.worktree IS NULL THEN agents.head ELSE excluded.head END,
@@ -68,21 +76,28 @@ ON CONFLICT (session_id) DO UPDATE SET
 RETURNING *, tether_now(0) AS read_at;
 
 -- name: revive
--- A session that was ended, taken for dead or idle is at work again.
-UPDATE agents SET status = 'active', ended_at = NULL, version = version + 1
+-- A session that was ended, taken for dead or idle is at work again; who had left is new here.
+UPDATE agents SET
+    status = 'active',
+    ended_at = NULL,
+    inbox_from = CASE WHEN status = 'ended'
+        THEN (SELECT value FROM counters WHERE name = 'messages') ELSE inbox_from END,
+    version = version + 1
 WHERE session_id = :session_id AND status = :status
 RETURNING *, tether_now(0) AS read_at;
 
 -- name: beat
 -- Hear from a session, if its status is still the one that was read.
 UPDATE agents SET
-    status = 'active',
+    status = :new_status,
     ended_at = NULL,
-    host_id = COALESCE(:host_id, host_id),
-    boot_id = COALESCE(:boot_id, boot_id),
-    pid_namespace = COALESCE(:pid_namespace, pid_namespace),
-    pid = COALESCE(:pid, pid),
-    start_ticks = COALESCE(:start_ticks, start_ticks),
+    host_name = :host_name,
+    host_id = COALESCE(:host_id, CASE WHEN pid = :lost_pid THEN NULL ELSE host_id END),
+    boot_id = COALESCE(:boot_id, CASE WHEN pid = :lost_pid THEN NULL ELSE boot_id END),
+    pid_namespace = COALESCE(
+        :pid_namespace, CASE WHEN pid = :lost_pid THEN NULL ELSE pid_namespace END),
+    pid = COALESCE(:pid, CASE WHEN pid = :lost_pid THEN NULL ELSE pid END),
+    start_ticks = COALESCE(:start_ticks, CASE WHEN pid = :lost_pid THEN NULL ELSE start_ticks END),
     source = COALESCE(:source, source),
     task = COALESCE(:task, task),
     progress = COALESCE(:progress, progress),
@@ -182,6 +197,19 @@ RETURNING id;
 -- name: work_on
 -- What a session works on from now; with no task, nothing.
 UPDATE agents SET
-    source = CAST(:source AS TEXT), task = CAST(:task AS TEXT), version = version + 1
+    source = CAST(:source AS TEXT),
+    task = CAST(:task AS TEXT),
+    status = CASE WHEN status = 'idle' AND CAST(:task AS TEXT) IS NOT NULL
+        THEN 'active' ELSE status END,
+    version = version + 1
 WHERE session_id = :session_id
 RETURNING *, tether_now(0) AS read_at;
+
+-- name: hold
+-- Keep the row of a session as it was read until the transaction ends.
+UPDATE agents SET version = version WHERE session_id = :session_id AND version = :version
+RETURNING session_id;
+
+-- name: lock
+-- Take the row of a session first, as every act of its own does: so nobody waits in a circle.
+UPDATE agents SET version = version WHERE session_id = :session_id;

@@ -80,14 +80,20 @@ WHERE source = :source AND task = :task AND session_id = :session_id AND epoch =
 RETURNING *;
 
 -- name: close_all
--- Close all open claims of a session, with what is last known of where it worked.
+-- Close all open claims of a session; its last place counts for its current task and worktree.
 UPDATE claims SET
     closed_at = tether_now(0),
     outcome = :outcome,
     closed_by = :closed_by,
-    worktree = COALESCE(:worktree, worktree),
-    branch = CASE WHEN CAST(:worktree AS TEXT) IS NULL THEN branch ELSE :branch END,
-    head = CASE WHEN CAST(:worktree AS TEXT) IS NULL THEN head ELSE :head END,
+    branch = CASE WHEN COALESCE(worktree, :worktree) = :worktree
+        OR (source = :current_source AND task = :current_task AND CAST(:worktree AS TEXT) IS NOT NULL)
+        THEN :branch ELSE branch END,
+    head = CASE WHEN COALESCE(worktree, :worktree) = :worktree
+        OR (source = :current_source AND task = :current_task AND CAST(:worktree AS TEXT) IS NOT NULL)
+        THEN :head ELSE head END,
+    worktree = CASE WHEN worktree IS NULL
+        OR (source = :current_source AND task = :current_task)
+        THEN COALESCE(:worktree, worktree) ELSE worktree END,
     transcript = COALESCE(:transcript, transcript)
 WHERE session_id = :session_id AND closed_at IS NULL
 RETURNING *;
@@ -104,12 +110,12 @@ SELECT pattern FROM reservations
 WHERE source = :source AND task = :task AND epoch = :epoch ORDER BY pattern;
 
 -- name: reservations_of_others
--- The paths that open claims of other sessions name.
+-- The paths that open claims of others name; CROSS: SQLite begins with the few open ones.
 SELECT reservations.source, reservations.task, claims.session_id, reservations.pattern
-FROM claims JOIN reservations
-  ON reservations.source = claims.source AND reservations.task = claims.task
+FROM claims CROSS JOIN reservations
+WHERE reservations.source = claims.source AND reservations.task = claims.task
   AND reservations.epoch = claims.epoch
-WHERE claims.closed_at IS NULL AND claims.session_id <> :session_id
+  AND claims.closed_at IS NULL AND claims.session_id <> :session_id
 ORDER BY reservations.source, reservations.task, reservations.pattern;
 
 -- name: lost

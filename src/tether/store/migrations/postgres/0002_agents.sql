@@ -8,6 +8,7 @@ CREATE TABLE agents (
     kind TEXT COLLATE "C" NOT NULL,
     parent_id TEXT COLLATE "C",
     status TEXT COLLATE "C" NOT NULL CHECK (status IN ('active', 'idle', 'ended', 'stale')),
+    host_name TEXT COLLATE "C" NOT NULL,
     host_id TEXT COLLATE "C",
     boot_id TEXT COLLATE "C",
     pid_namespace TEXT COLLATE "C",
