@@ -186,7 +186,7 @@ def test_the_list_shows_the_last_seen_first(repo: Path, store: port.Store, tethe
 
 def test_the_caller_is_shown_without_a_name(repo: Path, store: port.Store, tether: Tether) -> None:
     agency.begin(store, "s1")
-    assert tether("agent", "show", cwd=repo, env=S1).out.startswith("agent-s1\n")
+    assert tether("agent", "show", cwd=repo, env=S1).out.split("\n")[2] == "| agent-s1"
 
 
 def test_a_name_of_several_sessions_is_not_guessed(
@@ -585,8 +585,10 @@ def test_letting_go_makes_a_task_free(repo: Path, store: port.Store, tether: Tet
     assert ended.out == "T1 is free: failed.\n"
     [closed] = claims.history(store.rows, agency.key("T1"))
     assert (closed.outcome, closed.closed_by, closed.branch) == ("failed", "s1", "main")
-    error = assert_refused(tether("release", "T1", "--json", cwd=repo, env=S1), 4, "taken")
+    assert tether("release", "T1", cwd=repo, env=S1).out == "T1 is free already: failed.\n"
+    error = assert_refused(tether("release", "T1", "--json", cwd=repo, env=S2), 4, "taken")
     assert error["last"]["outcome"] == "failed"
+    assert_refused(tether("release", "T9", "--json", cwd=repo, env=S1), 5, "not_found")
     assert tether("claim", "T1", cwd=repo, env=S2).code == 0
 
 
@@ -643,9 +645,9 @@ def test_what_the_dead_left_is_shown_to_a_person(
     assert shown[0].startswith("T1 is yours, epoch ")
     assert "other-s1" in shown[1]
     assert "  branch      main" in shown
-    assert f"  commit      {head}" in shown
+    assert f"  commit      {head[:12]}" in shown
     assert f"  worktree    {dead}" in shown
-    [said] = [n for n, line in enumerate(shown) if line.startswith("  last word   at ")]
+    [said] = [n for n, line in enumerate(shown) if line.startswith("  last words, at ")]
     assert shown[said + 1 : said + 3] == ["    half done,", "    see notes"]
 
 
@@ -653,7 +655,8 @@ def test_what_the_dead_left_is_fenced_for_an_agent(dead: Path, tether: Tether) -
     shown = tether("claim", "T1", cwd=dead, env=S2).out.splitlines()
     assert "other-s1" in shown[1]
     begin, end = (n for n, line in enumerate(shown) if line.startswith("<<tether-fence "))
-    assert shown[begin + 2 : end] == ["| half done,", "| see notes"]
+    assert shown[begin + 2].startswith("| Before you: other-s1, adopted ")
+    assert shown[end - 2 : end] == ["|     half done,", "|     see notes"]
     assert not any("half done" in line for line in shown[:begin] + shown[end:])
 
 
@@ -699,7 +702,8 @@ def test_claims_are_listed(repo: Path, store: port.Store, tether: Tether) -> Non
     assert listed("--session", "me") == listed()
     assert listed("--task", "T1") == [("T1", "s2", None), ("T1", "s1", "released")]
     assert listed("--all", "--limit", "1") == [("T1", "s2", None)]
-    first, second = tether("claims", cwd=repo).out.splitlines()
+    head, first, second = tether("claims", cwd=repo).out.splitlines()
+    assert head.split() == ["TASK", "AGENT", "SINCE", "STATE", "PATHS"]
     assert first.split()[:2] == ["beads:b-2", "agent-s2"]
     assert first.index("agent-s2") == second.index("agent-s2")
 
@@ -732,8 +736,7 @@ def test_a_message_is_pending_then_read(repo: Path, tether: Tether) -> None:
     assert told(inbox(tether, repo, S1, "--sent")) == [("are you there?", "pending")]
     assert told(inbox(tether, repo, S1)) == [], "it was written to another"
     shown = tether("inbox", cwd=repo, env=S2).out
-    assert "agent-s1 (question)\n<<tether-fence " in shown
-    assert "\n| are you there?\n" in shown
+    assert "Z agent-s1 (question)\n|     are you there?\n<<tether-fence " in shown
     assert told(inbox(tether, repo, S2)) == []
     assert told(inbox(tether, repo, S2, "--all")) == [("are you there?", "read")]
     assert told(inbox(tether, repo, S1, "--sent")) == [("are you there?", "read")]
@@ -1055,9 +1058,9 @@ def test_whoever_is_unknown_is_not_found(
         (["beat", "--task", "../T1"], "letters, digits"),
         (["claim"], "TASK"),
         (["claim", "T1", "--pth", "x"], "'--path'"),
-        (["claim", "T1", "--path", "/etc/passwd"], "top of the repository"),
-        (["claim", "T1", "--path", "../.."], "top of the repository"),
-        (["claim", "T1", "--path", ""], "top of the repository"),
+        (["claim", "T1", "--path", "/etc/passwd"], "lies in the repository"),
+        (["claim", "T1", "--path", "../.."], "lies in the repository"),
+        (["claim", "T1", "--path", ""], "lies in the repository"),
         (["claim", ":T1"], "letters, digits"),
         (["release", "T1", "--epoch", "x"], "whole number"),
         (["release", "T1", "--outcome", "Not Done"], "small letters"),
@@ -1207,3 +1210,119 @@ def test_an_agent_in_a_sandbox_can_read_its_messages(
     messages.send(store, agency.agent(store, "s2"), "s1", messages.Draft("hello"))
     ended = read_only("inbox", "--json", env=S1)
     assert told(ended.json["messages"]) == [("hello", "pending")]
+
+
+# Who may act for whom
+
+
+@pytest.mark.parametrize("marker", ["CLAUDECODE", "GEMINI_CLI", "CURSOR_AGENT"])
+def test_an_agent_that_names_no_session_is_not_taken_for_a_person(
+    repo: Path, store: port.Store, tether: Tether, marker: str
+) -> None:
+    env = {marker: "1"}
+    error = assert_refused(tether("claim", "T1", "--json", cwd=repo, env=env), 3, "not_allowed")
+    assert marker in error["message"]
+    assert "TETHER_SESSION" in error["hint"]
+    assert not store.exists()
+    assert tether("agent", "list", cwd=repo, env=env).code == 0
+    assert tether("init", "--yes", cwd=repo, env=env).code == 0
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["release", "T1", "--session", "s1"], ["agent", "end", "--session", "s1"],
+        ["agent", "idle", "--session", "s1"], ["beat", "--session", "s1"],
+        ["claim", "T2", "--session", "s1"], ["agent", "register", "--session", "s1"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_an_agent_does_not_act_for_another(
+    repo: Path, store: port.Store, tether: Tether, words: list[str]
+) -> None:
+    take(store, "s1", "T1")
+    before = agency.agent(store, "s1")
+    assert_refused(tether(*words, "--json", cwd=repo, env=S2), 3, "not_allowed")
+    assert agency.agent(store, "s1")._replace(read_at="") == before._replace(read_at="")
+
+
+def test_an_agent_acts_for_those_that_it_started_and_a_person_for_all(
+    repo: Path, store: port.Store, tether: Tether
+) -> None:
+    assert tether("beat", cwd=repo, env=S1).code == 0
+    tether("agent", "register", "--session", "child", cwd=repo, env=S1)
+    assert agency.agent(store, "child").parent_id == "s1"
+    assert tether("agent", "end", "--session", "child", cwd=repo, env=S1).code == 0
+    assert tether("agent", "end", "--session", "s1", cwd=repo, env=ADA).code == 0
+
+
+@pytest.mark.usefixtures("two")
+def test_a_session_may_be_called_by_a_name_that_is_its_own(repo: Path, tether: Tether) -> None:
+    ended = tether("agent", "end", "--session", "agent-s1", "--json", cwd=repo, env=ADA)
+    assert ended.json["agent"]["session_id"] == "s1"
+
+
+def test_a_sweep_spares_who_calls(repo: Path, store: port.Store, tether: Tether) -> None:
+    agency.begin(store, "s1")
+    agency.begin(store, "s2")
+    found = tether("sweep", "--threshold", "0", "--json", cwd=repo, env=S1).json
+    assert [stale["session_id"] for stale in found["stale_agents"]] == ["s2"]
+
+
+def test_a_session_outlives_the_process_that_it_named(
+    repo: Path, store: port.Store, tether: Tether
+) -> None:
+    process = agency.sleeper()
+    agency.begin(store, "s1", pid=process.pid)
+    agency.end(process)
+    ended = tether("claim", "T1", cwd=repo, env=S1)
+    assert f"process {process.pid}, which this session had named, is gone" in ended.err
+    assert agency.agent(store, "s1").process is None
+    error = assert_refused(tether("claim", "T1", "--json", cwd=repo, env=S2), 4, "taken")
+    assert error["holder"]["session_id"] == "s1"
+
+
+def test_registering_again_keeps_the_name(repo: Path, store: port.Store, tether: Tether) -> None:
+    tether("agent", "register", cwd=repo, env=S1 | {"TETHER_AGENT": "rita"})
+    tether("agent", "register", cwd=repo, env=S1)
+    assert agency.agent(store, "s1").agent_name == "rita"
+
+
+def test_nobody_is_started_by_whom_it_started(
+    repo: Path, store: port.Store, tether: Tether
+) -> None:
+    agency.begin(store, "top")
+    agency.begin(store, "low", parent="top")
+    words = ("agent", "register", "--session", "top", "--parent", "low", "--json")
+    assert_refused(tether(*words, cwd=repo), 2, "usage")
+    assert agency.agent(store, "top").parent_id is None
+
+
+@pytest.mark.usefixtures("two")
+def test_a_beat_says_who_has_the_task(repo: Path, store: port.Store, tether: Tether) -> None:
+    take(store, "s1", "T1")
+    ended = tether("beat", "--task", "T1", "--json", cwd=repo, env=S2)
+    assert ended.json["beat"]["held_by"] == "agent-s1"
+    assert "T1 is held by agent-s1" in tether("beat", cwd=repo, env=S2).out
+
+
+def test_what_was_left_is_shown_again_and_from_everybody(
+    repo: Path, git: Callable[..., str], tmp_path: Path, store: port.Store, tether: Tether
+) -> None:
+    there = tmp_path / "there"
+    git("worktree", "add", "-q", str(there), "-b", "feature", cwd=repo)
+    (there / "half").write_text("done\n")
+    assert tether("claim", "T1", cwd=there, env=S1).code == 0
+    agency.silence(store, "s1", 400)
+    assert tether("claim", "T1", cwd=repo, env=S2).code == 0
+    agency.silence(store, "s2", 400)
+    for _ in range(2):
+        found = tether("claim", "T1", "--json", cwd=repo, env=ADA | BY_HAND).json["claim"]
+        assert [each["claim"]["session_id"] for each in found["left"]] == ["s2", "s1"]
+        assert found["left"][1]["untracked"] == ["half"]
+    shown = tether("claim", "T1", cwd=repo, env=ADA | BY_HAND).out
+    assert "  untracked   half\n" in shown
+    git("worktree", "remove", "--force", str(there), cwd=repo)
+    shown = tether("claim", "T1", cwd=repo, env=ADA | BY_HAND).out
+    assert "  files       not looked at: this directory is not on this machine, or gone\n" in shown

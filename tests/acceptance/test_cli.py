@@ -191,7 +191,7 @@ def test_the_demo_tells_its_story(tmp_path: Path, tether: Tether) -> None:
         "frost-alarm is held by ada",
         "Conflict: ada has reserved station.py",
         "ada (ada-1) is over; freed frost-alarm.",
-        "| The alarm rings, the test is missing.",
+        "|     The alarm rings, the test is missing.",
         "frost-alarm is held by cyd",
         "claim_taken frost-alarm cyd",
     ):

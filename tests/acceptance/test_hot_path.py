@@ -85,8 +85,8 @@ def own(imported: set[str]) -> set[str]:
     ("words", "more"),
     [
         (["events"], {"tether.cli.events"}),
-        (["beat"], {"tether.cli.beat"}),
-        (["beat", "--task", "T1", "--progress", "half"], {"tether.cli.beat"}),
+        (["beat"], {"tether.cli.beat", "tether.agents.claims"}),
+        (["beat", "--task", "T1"], {"tether.cli.beat", "tether.agents.claims"}),
         (["claim", "T2"], {"tether.cli.claim", "tether.agents.claims"}),
         (["release", "T1"], {"tether.cli.release", "tether.cli.claim", "tether.agents.claims"}),
     ],

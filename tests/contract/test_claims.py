@@ -340,7 +340,19 @@ def test_a_claim_is_closed_with_its_outcome(store: port.Store, outcome: str) -> 
     assert agency.agent(store, "s1").key is None
     [event] = said(store, events.CLAIM_CLOSED)
     assert (event.actor, event.session, event.source, event.task) == ("agent-s1", "s1", *TASK)
-    assert event.data == {"epoch": held.epoch, "outcome": outcome}
+    assert event.data == {"epoch": held.epoch, "outcome": outcome, "by": "s1"}
+
+
+def test_work_may_lie_about_of_everybody_since_it_was_done(store: port.Store) -> None:
+    for session_id, outcome in (("s1", "done"), ("s2", "released"), ("s1", "failed")):
+        held = take(store, session_id).claim
+        claims.close(store, spot(), session_id, TASK, held.epoch, outcome)
+    now = take(store, "s2").claim
+    found = claims.unfinished_before(store.rows, now)
+    assert [(each.session_id, each.outcome) for each in found] == [
+        ("s1", "failed"),
+        ("s2", "released"),
+    ]
 
 
 def test_an_outcome_is_a_word(store: port.Store) -> None:

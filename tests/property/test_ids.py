@@ -41,7 +41,7 @@ def test_a_text_is_an_id_with_all_its_promises_or_is_refused_unseen(
         with pytest.raises(errors.InvalidId) as caught:
             kind(value)
         # Fixed texts: nothing of the value can be in them.
-        assert caught.value.message == f"This is not a valid {kind.noun}."
+        assert caught.value.message == f"This is not a valid {kind.noun}. Nothing was changed."
         assert caught.value.hint == kind.hint
         return
     made = kind(value)

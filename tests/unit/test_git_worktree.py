@@ -99,7 +99,7 @@ def test_leftovers_are_those_of_the_worktree_and_its_branch(
     (repo / "README.md").write_text("Somebody else's.\n")
     git("stash", "-q", cwd=repo)
     found = leftovers.read(workspace.find(str(repo)), claim(there, "feature"))
-    assert found is not None
+    assert found.why_not == ""
     assert (found.changed, found.untracked) == (("README.md",), ("new",))
     assert [stash.branch for stash in found.stashes] == ["feature"]
     assert not found.is_empty
@@ -111,4 +111,6 @@ def test_a_place_that_is_no_worktree_of_this_repository_is_left_alone(
 ) -> None:
     (tmp_path / "plain").mkdir()
     git("init", "-q", "other", cwd=tmp_path)
-    assert leftovers.read(workspace.find(str(repo)), claim(tmp_path / place)) is None
+    found = leftovers.read(workspace.find(str(repo)), claim(tmp_path / place))
+    assert found.why_not
+    assert not any(found[1:])

@@ -278,10 +278,9 @@ def test_a_name_skips_what_is_no_letter_or_digit() -> None:
         ("Ada Lovelace", "Ada-Lovelace"),
         ("  Ada  ", "Ada"),
         ("ada@example.com", "ada-example.com"),
-        ("J\u00fcrgen", "J-rgen"),
         ("Dr. No.", "Dr.-No"),
         ("", "human"),
-        ("x" * 80, "x" * 64),
+        ("x" * 80, "x" * 48),
     ],
 )
 def test_a_person_is_called_by_a_name_that_can_be_typed(name: str, slug: str) -> None:
@@ -292,10 +291,11 @@ def test_a_person_is_called_by_a_name_that_can_be_typed(name: str, slug: str) ->
 
 
 def test_people_whose_names_no_id_can_have_are_still_different_people() -> None:
-    names = ["\u674e\u96f7", "\u97e9\u6885\u6885", "con", "-_."]
-    found = {identity.person(name).agent_name for name in names}
-    assert len(found) == len(names)
-    assert all(name.startswith("human-") for name in found)
+    names = ["\u674e\u96f7", "\u97e9\u6885\u6885", "con", "-_.", "J\u00fcrgen", "J\u00f6rgen"]
+    found = [str(identity.person(name).agent_name) for name in names]
+    assert len(set(found)) == len(names)
+    assert all(name.startswith("human-") for name in found[:4])
+    assert all(name.startswith("J-rgen-") for name in found[4:])
 
 
 @given(st.text(max_size=200))

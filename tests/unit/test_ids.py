@@ -95,7 +95,7 @@ def test_what_is_not_an_id_is_refused_and_not_repeated(kind: type[ids.TaskId], v
     assert not kind.is_valid(value)
     with pytest.raises(errors.InvalidId) as caught:
         kind(value)
-    assert caught.value.message == f"This is not a valid {kind.noun}."
+    assert caught.value.message == f"This is not a valid {kind.noun}. Nothing was changed."
     assert caught.value.hint == kind.hint
 
 
