@@ -106,13 +106,24 @@ def test_a_process_that_is_gone_is_dead_even_right_after_a_beat(
     assert swept(store) == (["a"], [])
 
 
+def test_a_machine_that_was_cloned_is_not_taken_for_an_earlier_boot(store: port.Store) -> None:
+    """The same id and name, another boot, and heard from while this boot was running."""
+    mine = host.identify(os.getpid())
+    assert mine is not None
+    agency.begin(store, "clone", process=mine._replace(boot_id="a-boot-elsewhere"))
+
+    state, reason = verdict(store, "clone")
+    assert state == "alive"
+    assert reason.startswith("on a host like this one, lease runs")
+
+
 def test_a_process_of_another_boot_is_dead_although_its_pid_is_in_use(store: port.Store) -> None:
     mine = host.identify(os.getpid())
     assert mine is not None
     agency.begin(store, "old", process=mine._replace(boot_id="a-boot-before"))
     agency.begin(store, "new", process=mine)
     for session_id in ("old", "new"):
-        agency.silence(store, session_id, 300)
+        agency.silence(store, session_id, host.monotonic_ms() / 1000 + 300)
 
     assert verdict(store, "old") == ("dead", "its machine was started again since")
     assert swept(store) == (["old"], ["new"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tether import errors, host, ids
 from tether.agents import identity, model, registry
+from tether.cli import context
 
 CLAUDE_ID = "9e1f7a52-33c0-4b0d-9d4e-5a1c0f6b9f3c"
 CODEX_ID = "01998b2e-7c41-7a2b-9f00-3a5d1e2f4b61"
@@ -303,3 +304,22 @@ def test_every_person_has_a_valid_session(name: str) -> None:
     found = identity.person(name)
     assert ids.SessionId.is_valid(found.session_id)
     assert ids.AgentName.is_valid(found.agent_name)
+
+
+def test_the_command_line_knows_every_variable_by_which_an_agent_shows() -> None:
+    """It looks without importing this room, so it has the list a second time."""
+    known = {"TETHER_SESSION", *identity.MARKERS}
+    known |= {program.session_variable for program in identity.PROGRAMS}
+    assert set(context._AGENT_VARIABLES) == known
+
+
+@pytest.mark.parametrize(
+    ("environ", "session_id"),
+    [
+        ({"CODEX_THREAD_ID": "t1"}, "t1"),
+        ({"CODEX_SESSION_ID": "s1", "CODEX_THREAD_ID": "t1"}, "s1"),
+    ],
+)
+def test_codex_is_known_by_its_thread_too(environ: dict[str, str], session_id: str) -> None:
+    found = session_of(environ)
+    assert (found.kind, found.session_id, found.parent_id) == ("codex", session_id, None)

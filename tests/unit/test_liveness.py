@@ -345,3 +345,16 @@ def test_the_table_catches_a_judge_that_knows_only_silence() -> None:
 
     assert {"running, silent for a year", "stopped, silent for a year"} <= caught
     assert {"no such process", "other start ticks"} <= caught
+
+
+@pytest.mark.parametrize(
+    ("silent_ms", "state"),
+    [(0, "alive"), (9_999, "alive"), (10_000, "dead"), (10_001, "dead")],
+)
+def test_another_boot_is_an_earlier_one_only_if_nobody_was_heard_since_this_began(
+    silent_ms: int, state: str
+) -> None:
+    here = host.Here("host", "boot-2", "pid:[1]")
+    process = host.Process("host", "boot-1", "pid:[1]", 7, 1)
+    seen = liveness.Evidence(process, here, None, silent_ms, 900_000, running_ms=10_000)
+    assert liveness.judge(seen, liveness.Limits()).state == state

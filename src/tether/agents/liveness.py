@@ -3,7 +3,7 @@
 | seen from | evidence | verdict |
 |---|---|---|
 | anywhere | no process known, silent for `stale_ms` | expired |
-| same host and pid namespace | another boot; no such process; other start ticks; a zombie | dead |
+| same host and pid namespace | an earlier boot; no such process; other start ticks; zombie | dead |
 | same host and pid namespace | the process itself, running or stopped, however silent | alive |
 | elsewhere, or unreadable | lease running / over / over by the grace | alive / suspect / expired |
 
@@ -49,6 +49,8 @@ class Evidence(NamedTuple):
     """Since its last beat."""
     lease_ms: int
     """How long its last beat promised to count."""
+    running_ms: int = 0
+    """How long the boot that looks has been running."""
 
 
 class Verdict(NamedTuple):
@@ -100,13 +102,23 @@ def judge(evidence: Evidence, limits: Limits) -> Verdict:
     if not can_look(process, here):
         is_neighbour = bool(process.host_id) and process.host_id == here.host_id
         if is_neighbour and _is_other(process.boot_id, here.boot_id):
-            return Verdict("dead", "its machine was started again since")
+            return _by_boot(evidence, limits)
         grace_ms = limits.namespace_grace_ms if is_neighbour else limits.grace_ms
         where = "in another pid namespace" if is_neighbour else "on another host"
         return _by_lease(evidence, grace_ms, where)
     if _is_other(process.boot_id, here.boot_id):
-        return Verdict("dead", "its machine was started again since")
+        return _by_boot(evidence, limits)
     return _by_sight(process, sighting) or _by_lease(evidence, limits.grace_ms, "not readable")
+
+
+def _by_boot(evidence: Evidence, limits: Limits) -> Verdict:
+    """Another boot of this host: an earlier one, unless its beat came while this one was running.
+
+    Then it is another machine, cloned with the same id and name, and what it has cannot be seen.
+    """
+    if evidence.silent_ms >= evidence.running_ms:
+        return Verdict("dead", "its machine was started again since")
+    return _by_lease(evidence, limits.grace_ms, "on a host like this one")
 
 
 def _by_sight(process: host.Process, sighting: host.Sighting | None) -> Verdict | None:

@@ -31,6 +31,7 @@ class Lookout(NamedTuple):
             sighting=self.observe(process.pid) if process is not None and can_look else None,
             silent_ms=self.silent_ms(agent),
             lease_ms=clock.parse(agent.lease_until) - clock.parse(agent.last_beat_at),
+            running_ms=self.monotonic_ms(),
         )
         return liveness.judge(evidence, self._limits_for(agent, stale_ms))
 

@@ -66,7 +66,7 @@ def _width() -> int:
         return 500
     import shutil
 
-    return max(60, shutil.get_terminal_size().columns - 29)
+    return max(30, shutil.get_terminal_size().columns - 29)
 
 
 def _line(event: events.Event, width: int) -> str:
