@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from tests import agency
 from tests.agency import begin, key, silence, spot
 from tether import errors, host, ids
 from tether.agents import claims, identity, messages, model, registry, sweep
-from tether.store import port, sql, transfer
+from tether.store import port, schema, sql, transfer
 
 TASK = key("T-1")
 T = TypeVar("T")
@@ -249,14 +250,10 @@ def test_each_claim_keeps_the_worktree_of_its_own(opener: agency.OpenStore, way:
 
 
 def test_old_reservations_are_not_read() -> None:
-    import sqlite3
-
-    from tether.store import schema
-
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(schema.OURS.whole("sqlite"))
     text = sql.Queries("claims").reservations_of_others.text
-    plan = connection.execute(f"EXPLAIN QUERY PLAN {text}", {"session_id": "s"}).fetchall()
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(schema.OURS.whole("sqlite"))
+        plan = connection.execute(f"EXPLAIN QUERY PLAN {text}", {"session_id": "s"}).fetchall()
     assert not any("SCAN reservations" in row[3] for row in plan), plan
 
 
