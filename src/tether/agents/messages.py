@@ -160,6 +160,12 @@ def unread_after(store: port.Store, reader: Reader, message_id: int, limit: int)
     return [_message(row) for row in found]
 
 
+def newest(store: port.Store) -> int:
+    """The id of the last message, whoever it was for: all before it are there."""
+    [row] = store.rows(_STORE.counted, name="messages")
+    return int(row["value"])
+
+
 def received(store: port.Store, reader: Reader, limit: int) -> list[Message]:
     """Everything that was sent to this reader, oldest of the newest first."""
     found = store.rows(_SQL.received, limit=limit, **_reader(reader))

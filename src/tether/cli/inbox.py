@@ -90,6 +90,7 @@ def _follow(call: context.Context, reader: model.Agent, *, as_json: bool) -> Non
     """Show unread messages as they come, each once."""
     last = 0
     while True:
+        newest = messages.newest(call.store)
         found = messages.unread_after(call.store, reader, last, 500)
         for message in found:
             line = _for_caller(call, _shown(call, message, told=False))
@@ -97,6 +98,7 @@ def _follow(call: context.Context, reader: model.Agent, *, as_json: bool) -> Non
             last = message.id
         _mark(call, reader, found, as_read=False)
         if len(found) < 500:
+            last = max(last, newest)
             call.pause(_POLL_SECONDS)
 
 

@@ -15,6 +15,7 @@ from tether import clock, errors
 from tether.store import port, sql
 
 _SQL = sql.Queries("events")
+_STORE = sql.Queries("store")
 _FOLLOW_LIMIT = 500
 _POLL_SECONDS = 1.0
 
@@ -166,11 +167,14 @@ def follow(
 ) -> Iterator[list[Event]]:
     """What comes after one event, for ever: ids are in commit order, so none can come late."""
     while True:
+        # Asked first: what is not wanted up to there need not be looked at again.
+        [newest] = store.rows(_STORE.counted, name="events")
         found = after(store, event_id, _FOLLOW_LIMIT, wanted)
         if found:
             event_id = found[-1].id
             yield found
         if len(found) < _FOLLOW_LIMIT:
+            event_id = max(event_id, newest["value"])
             pause(_POLL_SECONDS)
 
 

@@ -11,6 +11,10 @@ ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 -- Take the next ids of a counter: last in a transaction, so that ids are in commit order.
 UPDATE counters SET value = value + :amount WHERE name = :name RETURNING value;
 
+-- name: counted
+-- How far a counter has come: every row up to there is committed.
+SELECT value FROM counters WHERE name = :name;
+
 -- name: now
 -- The time by the store's own clock.
 SELECT tether_now(0) AS now;
