@@ -28,6 +28,7 @@ TYPES = {
 }
 ROUTINE, NORMAL, HIGH, CRITICAL = range(4)
 _MAX_BODY_CHARS = 16_384
+_MAX_INBOX = 100_000
 _MAX_TTL_MS = 100 * 366 * 86_400_000
 EVERYBODY = "all"
 
@@ -151,12 +152,13 @@ def post(
 
 def unread(store: port.Store, reader: Reader, limit: int) -> list[Message]:
     """The inbox: urgent ones first, then as they came. Changes nothing."""
-    return [_message(row) for row in store.rows(_SQL.unread, limit=limit, **_reader(reader))]
+    found = unread_after(store, reader, 0, _MAX_INBOX)
+    return sorted(found, key=lambda message: (-message.priority, message.id))[:limit]
 
 
 def unread_after(store: port.Store, reader: Reader, message_id: int, limit: int) -> list[Message]:
     """Unread messages that came after one, as they came: ids are in the order of commits."""
-    found = store.rows(_SQL.unread_after, after=message_id, limit=limit, **_reader(reader))
+    found = store.rows(_SQL.unread, after=message_id, limit=limit, **_reader(reader))
     return [_message(row) for row in found]
 
 

@@ -12,25 +12,7 @@ VALUES (
 RETURNING *;
 
 -- name: unread
--- What a session has not read: urgent first, then as it came. Who joins later gets no old broadcast.
-SELECT messages.*,
-    (SELECT min(delivered_at) FROM receipts WHERE receipts.message_id = messages.id
-        AND (receipts.session_id = :session_id OR messages.to_name IS NOT NULL)) AS delivered_at,
-    NULL AS read_at
-FROM messages
-WHERE (to_session = :session_id
-       OR to_name = :agent_name
-       OR (to_session IS NULL AND to_name IS NULL AND id > :inbox_from
-           AND (sender_session IS NULL OR sender_session <> :session_id)))
-  AND (expires_at IS NULL OR expires_at > (SELECT tether_now(0)))
-  AND NOT EXISTS (
-      SELECT 1 FROM receipts
-      WHERE receipts.message_id = messages.id AND receipts.read_at IS NOT NULL
-        AND (receipts.session_id = :session_id OR messages.to_name IS NOT NULL))
-ORDER BY priority DESC, id LIMIT :limit;
-
--- name: unread_after
--- What a session has not read and came after one message, as it came.
+-- What came after a message and a session has not read; who joins later gets no old broadcast.
 SELECT messages.*,
     (SELECT min(delivered_at) FROM receipts WHERE receipts.message_id = messages.id
         AND (receipts.session_id = :session_id OR messages.to_name IS NOT NULL)) AS delivered_at,
