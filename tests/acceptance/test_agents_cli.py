@@ -24,9 +24,9 @@ import pytest
 from tests import agency, crowd, parts
 from tests.acceptance.test_bad_input import can_mount
 from tests.conftest import Ended, Tether
-from tether import config, files, workspace
+from tether import config, files, ids, workspace
 from tether import store as stores
-from tether.agents import claims, messages, upkeep
+from tether.agents import claims, messages, registry, upkeep
 from tether.store import events, port
 
 S1 = {"TETHER_SESSION": "s1"}
@@ -1326,3 +1326,17 @@ def test_what_was_left_is_shown_again_and_from_everybody(
     git("worktree", "remove", "--force", str(there), cwd=repo)
     shown = tether("claim", "T1", cwd=repo, env=ADA | BY_HAND).out
     assert "  files       not looked at: this directory is not on this machine, or gone\n" in shown
+
+
+def test_a_family_without_end_is_drawn_to_some_depth(
+    repo: Path, store: port.Store, tether: Tether
+) -> None:
+    def work(transaction: port.Transaction) -> None:
+        for n in range(1200):
+            parent = ids.SessionId(f"s{n - 1}") if n else None
+            own = registry.Session(ids.SessionId(f"s{n}"), ids.AgentName(f"a{n}"), "other", parent)
+            registry.enter(transaction, agency.spot(), own)
+
+    store.write("test", work)
+    for words in (["s1199"], ["s1199", "--json"]):
+        assert tether("agent", "show", *words, cwd=repo).code == 0

@@ -13,6 +13,8 @@ from tether.agents import claims, conflicts, identity, liveness, lookout, model,
 from tether.cli import answers, cold, context
 
 _STATUSES = ("active", "idle", "ended", "stale")
+# No family is drawn deeper.
+_MAX_DEPTH = 50
 _WHY_OVER = {"ended": "by its own word", "stale": "found by a sweep"}
 
 
@@ -224,17 +226,19 @@ def _tree(family: list[model.Agent]) -> list[dict[str, Any]]:
     tops = children.get(None) or family[:1]
     seen: set[str] = set()
 
-    def branch(each: model.Agent) -> dict[str, Any]:
+    def branch(each: model.Agent, depth: int) -> dict[str, Any]:
         seen.add(each.session_id)
         below = [c for c in children.get(each.session_id, []) if c.session_id not in seen]
+        if depth == _MAX_DEPTH:
+            below = []
         return {
             "session_id": each.session_id,
             "agent_name": each.agent_name,
             "status": each.status,
-            "children": [branch(child) for child in below],
+            "children": [branch(child, depth + 1) for child in below],
         }
 
-    return [branch(each) for each in tops]
+    return [branch(each, 1) for each in tops]
 
 
 def _page(call: context.Context, found: model.Agent, value: dict[str, Any]) -> str:
