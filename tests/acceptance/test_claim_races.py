@@ -24,7 +24,7 @@ from tests import agency, crowd
 from tests.figures import Figures
 from tests.scale import count
 from tether import host
-from tether.agents import claims, liveness, lookout, registry, roll, sweep
+from tether.agents import claims, liveness, lookout, model, registry, roll, sweep
 from tether.store import events, port, sql
 
 TASKS = 2000
@@ -243,7 +243,7 @@ def _mark(agent: sweep.Candidate, transaction: port.Transaction) -> None:
     seen = {"agent": agent.agent_name, "pid": agent.pid, "last_seen_at": agent.last_seen_at}
     transaction.event(
         events.AGENT_STALE,
-        actor=sweep.ACTOR,
+        actor=model.TETHER,
         session=agent.session_id,
         data={**seen, "verdict": "expired", "reason": "seemed so"},
     )

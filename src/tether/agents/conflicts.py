@@ -7,7 +7,6 @@ not matter to a conflict. How one ends is in `settling`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from tether import ids
@@ -17,7 +16,6 @@ from tether.store import events, port, sql
 _SQL = sql.Queries("conflicts")
 _CLAIMS = sql.Queries("claims")
 _STORE = sql.Queries("store")
-SENDER = "tether"
 
 
 class Conflict(NamedTuple):
@@ -86,15 +84,14 @@ def find_overlaps(
     transaction: port.Transaction,
     spot: lookout.Lookout,
     claimer: model.Agent,
-    patterns: Iterable[str],
+    patterns: list[str],
 ) -> list[Overlap]:
     """Which of these paths live agents have reserved for other claims."""
     found = []
-    wanted = list(patterns)
     alive: dict[str, model.Agent | None] = {}
     reserved = transaction.rows(_CLAIMS.reservations_of_others, session_id=claimer.session_id)
-    for row in reserved if wanted else ():
-        for pattern in wanted:
+    for row in reserved:
+        for pattern in patterns:
             if not paths.overlap(pattern, row["pattern"]):
                 continue
             session_id = row["session_id"]
@@ -171,24 +168,30 @@ def _raise(
     if not found:
         return None  # another process was first
     conflict = _conflict(found[0])
-    for session_id in (party.session_id, other.session_id):
-        draft = messages.Draft(detail, "task_conflict", messages.HIGH, key)
-        messages.post(transaction, SENDER, None, messages.To(session=session_id), draft)
+    _tell(transaction, conflict, party.agent_name)
+    return conflict
+
+
+def _tell(transaction: port.Transaction, conflict: Conflict, came_later: str) -> None:
+    """Write to both sides, and log it."""
+    key = ids.TaskKey(conflict.source, conflict.task)
+    for session_id in (conflict.session_id, conflict.other_session_id):
+        draft = messages.Draft(conflict.detail, "task_conflict", messages.HIGH, key)
+        messages.post(transaction, model.TETHER, None, messages.To(session=session_id), draft)
     transaction.event(
         events.CONFLICT_RAISED,
-        actor=party.agent_name,
-        session=party.session_id,
+        actor=came_later,
+        session=conflict.session_id,
         source=key.source,
         task=key.id,
         data={
             "conflict": conflict.id,
-            "kind": kind,
-            "other_session": other.session_id,
-            "other_task": other_key.label,
-            "detail": detail,
+            "kind": conflict.kind,
+            "other_session": conflict.other_session_id,
+            "other_task": ids.TaskKey(conflict.other_source, conflict.other_task).label,
+            "detail": conflict.detail,
         },
     )
-    return conflict
 
 
 def _conflict(row: port.Row) -> Conflict:

@@ -30,7 +30,6 @@ ROUTINE, NORMAL, HIGH, CRITICAL = range(4)
 _MAX_BODY_CHARS = 16_384
 _MAX_INBOX = 100_000
 _MAX_TTL_MS = 100 * 366 * 86_400_000
-EVERYBODY = "all"
 
 
 class Message(NamedTuple):
@@ -87,7 +86,7 @@ class To(NamedTuple):
 
     @property
     def label(self) -> str:
-        return self.session or self.name or EVERYBODY
+        return self.session or self.name or model.EVERYBODY
 
 
 ALL = To()
@@ -217,7 +216,7 @@ def check(draft: Draft) -> None:
 
 def find(rows: roll.Rows, to: str) -> To:
     """Who is meant: a session, a name, or `all`."""
-    if to == EVERYBODY:
+    if to == model.EVERYBODY:
         return ALL
     if ids.SessionId.is_valid(to):
         if roll.get(rows, to) is not None:

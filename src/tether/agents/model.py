@@ -9,6 +9,10 @@ from tether.store import port
 
 KINDS = ("claude", "codex", "gemini", "cursor", "human", "other")
 HUMAN = "human"
+TETHER = "tether"
+"""Who acts and writes where no session does."""
+EVERYBODY = "all"
+"""Whom a broadcast is for; so nobody can be called that."""
 HERE = ("active", "idle")
 
 

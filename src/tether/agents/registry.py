@@ -17,7 +17,6 @@ _SQL = sql.Queries("agents")
 _CLAIMS = sql.Queries("claims")
 _STORE = sql.Queries("store")
 _MAX_PROGRESS_CHARS = 2000
-_EVERYBODY = "all"
 
 
 class Session(NamedTuple):
@@ -66,7 +65,7 @@ def register(
     """Begin a session, or hear from it again: the same call twice does no harm."""
     if session.parent_id == session.session_id:
         raise errors.UsageError("A session is not its own parent. Nothing was changed.")
-    if _EVERYBODY in (session.session_id, session.agent_name):
+    if model.EVERYBODY in (session.session_id, session.agent_name):
         raise errors.UsageError(
             "Nobody can be called `all`: that is everybody. Nothing was changed."
         )
@@ -113,9 +112,7 @@ def enter(
 
 def beat(store: port.Store, spot: lookout.Lookout, session_id: str, news: News = NO_NEWS) -> Beat:
     """Hear from a session that is registered. Written only if that is due or new."""
-    agent = roll.require(store.rows, session_id)
-    if agent.status == "ended":
-        raise _ended()
+    agent = _require_may_beat(roll.require(store.rows, session_id), may_recover=True)
     news = news._replace(progress=_cut(news.progress))
     if not _is_due(spot, agent, news):
         return Beat(agent, is_written=False)
@@ -131,14 +128,7 @@ def hear(
     may_recover: bool = True,
 ) -> Beat:
     """A beat as part of something larger: always written, and the session's row stays locked."""
-    before = roll.require(transaction.rows, session_id)
-    if before.status == "ended":
-        raise _ended()
-    if before.status == "stale" and not may_recover:
-        raise errors.NotAllowed(
-            "This session was taken for dead. Nothing was changed.",
-            hint="Bring it back with `tether beat`, then repeat the command.",
-        )
+    before = _require_may_beat(roll.require(transaction.rows, session_id), may_recover=may_recover)
     if news.progress is not None and not _is_progress_due(spot, before):
         news = news._replace(progress=None)
     # Who comes back without naming a process lives by its beats; who beats for a dead one does not.
@@ -377,8 +367,16 @@ def _say_recovered(
     return Beat(agent, is_written=True, has_recovered=True, lost=tuple(lost))
 
 
-def _ended() -> errors.NotAllowed:
-    return errors.NotAllowed(
-        "This session has ended. Nothing was changed.",
-        hint="Begin it again with `tether agent register`.",
-    )
+def _require_may_beat(agent: model.Agent, *, may_recover: bool) -> model.Agent:
+    """The same agent, unless it is over."""
+    if agent.status == "ended":
+        raise errors.NotAllowed(
+            "This session has ended. Nothing was changed.",
+            hint="Begin it again with `tether agent register`.",
+        )
+    if agent.status == "stale" and not may_recover:
+        raise errors.NotAllowed(
+            "This session was taken for dead. Nothing was changed.",
+            hint="Bring it back with `tether beat`, then repeat the command.",
+        )
+    return agent

@@ -10,7 +10,6 @@ from tether.agents import model
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("conflicts")
-_ACTOR = "tether"
 
 
 def finished(transaction: port.Transaction, key: ids.TaskKey) -> None:
@@ -50,7 +49,7 @@ def _say(transaction: port.Transaction, found: list[port.Row]) -> None:
     for row in found:
         transaction.event(
             events.CONFLICT_RESOLVED,
-            actor=_ACTOR,
+            actor=model.TETHER,
             session=row["session_id"],
             source=row["source"],
             task=row["task"],

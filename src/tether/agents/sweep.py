@@ -17,7 +17,6 @@ from tether.store import events, port, sql
 _SQL = sql.Queries("agents")
 _CLAIMS = sql.Queries("claims")
 
-ACTOR = "tether"
 # A beat this far ahead was not written by a clock that only runs a little fast.
 _AHEAD_MS = 60_000
 _BATCH = 1000
@@ -217,7 +216,7 @@ def mark(
     labels = tuple(claim.key.label for claim in released)
     transaction.event(
         events.AGENT_STALE,
-        actor=ACTOR,
+        actor=model.TETHER,
         session=agent.session_id,
         data={
             "agent": agent.agent_name,
@@ -230,7 +229,7 @@ def mark(
     if released:
         transaction.event(
             events.STALE_LOCKS_RELEASED,
-            actor=ACTOR,
+            actor=model.TETHER,
             session=agent.session_id,
             data={"agent": agent.agent_name, "released": list(labels)},
         )

@@ -261,11 +261,7 @@ def _page(call: context.Context, found: model.Agent, value: dict[str, Any]) -> s
     lines += [f"  {name:<10}  {text.one_line(fact)}" for name, fact in facts if fact]
     if found.progress:
         lines.append(f"  last word   at {found.progress_at}:")
-        lines.append(
-            answers.quoted(
-                found.progress, source="progress", author=found.agent_name, for_agent=False
-            )
-        )
+        lines.append(answers.indented(found.progress))
     lines += [f"  conflict    {c['detail']['text']}" for c in value["conflicts"]]
     if len(value["family"]) > 1 or value["family"][0]["children"]:
         lines += ["  family", *_branches(value["family"], found.session_id, 2)]

@@ -63,10 +63,8 @@ def untrusted(value: str | None, source: str) -> dict[str, str] | None:
     return None if value is None else text.mark(value, source=source)
 
 
-def quoted(value: str, *, source: str, author: str, for_agent: bool) -> str:
-    """Somebody else's text: fenced for an agent, indented for a person."""
-    if for_agent:
-        return text.fence(value, source=source, author=author)
+def indented(value: str) -> str:
+    """Somebody else's text, set off from ours."""
     return "\n".join(f"    {line}" for line in text.clean(value).strip().split("\n"))
 
 

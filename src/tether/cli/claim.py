@@ -157,14 +157,7 @@ def _left(left: _Left) -> list[str]:
     lines += [f"  {name:<10}  {text.one_line(fact)}" for name, fact in facts if fact]
     if before.checkpoint:
         lines.append(f"  last words, at {before.checkpoint_at}:")
-        lines.append(
-            answers.quoted(
-                before.checkpoint,
-                source="checkpoint",
-                author=before.agent_name,
-                for_agent=False,
-            )
-        )
+        lines.append(answers.indented(before.checkpoint))
     return lines
 
 

@@ -14,14 +14,7 @@ from tether.cli import answers, claim, cold, context
 @click.option("--session", metavar="ID", help="Only those of this session; 'me' is the caller.")
 @click.option("--task", metavar="ID", help="Every claim that this task ever had.")
 @click.option("--all", "everything", is_flag=True, help="Closed ones too, newest first.")
-@click.option(
-    "--limit",
-    default=50,
-    show_default=True,
-    metavar="N",
-    type=click.IntRange(1, 10_000),
-    help="At most this many.",
-)
+@cold.limited
 @cold.answering
 @cold.pass_call
 def claims(

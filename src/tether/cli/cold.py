@@ -190,4 +190,12 @@ def _from_verb(verb: verbs.Verb) -> click.Command:
     return click.Command(verb.name, callback=callback, params=parameters, help=explained)
 
 
+limited = click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    metavar="N",
+    type=click.IntRange(1, 10_000),
+    help="At most this many.",
+)
 pass_call = click.make_pass_decorator(context.Context)

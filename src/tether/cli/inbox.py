@@ -20,14 +20,7 @@ _POLL_SECONDS = 1.0
 @click.option("--peek", is_flag=True, help="Leave them unread.")
 @click.option("--all", "everything", is_flag=True, help="Read and expired ones too.")
 @click.option("--sent", is_flag=True, help="What you wrote, and whether it was read.")
-@click.option(
-    "--limit",
-    default=50,
-    show_default=True,
-    metavar="N",
-    type=click.IntRange(1, 10_000),
-    help="At most this many.",
-)
+@cold.limited
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 @cold.pass_call
 def inbox(
@@ -125,7 +118,7 @@ def _for_caller(call: context.Context, page: str) -> str:
 def _shown(call: context.Context, message: messages.Message, *, told: bool) -> str:
     """A message for people; `told` says how far it is too."""
     key = ids.TaskKey(message.source, message.task) if message.source and message.task else None
-    to = message.to_session or message.to_name or messages.EVERYBODY
+    to = message.to_session or message.to_name or model.EVERYBODY
     whom = "" if to in (call.session.session_id, call.session.agent_name) else f" to {to}"
     parts = [
         message.type,
@@ -137,5 +130,5 @@ def _shown(call: context.Context, message: messages.Message, *, told: bool) -> s
     head = text.one_line(
         f"{message.at[:10]} {message.at[11:16]}Z  {message.sender}{whom} ({about})"
     )
-    body = answers.quoted(message.body, source="message", author=message.sender, for_agent=False)
+    body = answers.indented(message.body)
     return f"{message.id:>5}  {head}\n{body}"

@@ -112,25 +112,7 @@ def _rows(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
             if next(numbered, None) is not None:
                 raise errors.ExportInvalid("There is more after the end of this export.")
             return
-        table, row = record.get("table"), record.get("row")
-        if table not in tables or not isinstance(row, dict) or not set(row) <= set(tables[table]):
-            raise errors.ExportInvalid(
-                f"Line {number} has a table or a column that this Tether does not know."
-                " Nothing was imported.",
-                hint="Use the Tether that made the export, or a newer one.",
-            )
-        if not all(type(value) in (str, int, type(None)) for value in row.values()):
-            raise errors.ExportInvalid(
-                f"Line {number} has a value that no column holds. Nothing was imported."
-            )
-        if table == "events" and not events.is_readable(row):
-            raise errors.ExportInvalid(
-                f"Line {number} is not an event that could be read again. Nothing was imported."
-            )
-        if not all(map(_is_time, (row[name] for name in row if _TIMES.fullmatch(name)))):
-            raise errors.ExportInvalid(
-                f"Line {number} has a time that is none. Nothing was imported."
-            )
+        table, row = _checked(record, number, tables)
         digest.update(line)
         count += 1
         yield table, row
@@ -138,6 +120,30 @@ def _rows(lines: Iterable[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
         f"The export ends after {count} rows without its last line: it was cut off."
         " Nothing was imported."
     )
+
+
+def _checked(
+    record: dict[str, Any], number: int, tables: dict[str, list[str]]
+) -> tuple[str, dict[str, Any]]:
+    """The table and the row of a record; ExportInvalid if a store could not hold or read it."""
+    table, row = record.get("table"), record.get("row")
+    if table not in tables or not isinstance(row, dict) or not set(row) <= set(tables[table]):
+        raise errors.ExportInvalid(
+            f"Line {number} has a table or a column that this Tether does not know."
+            " Nothing was imported.",
+            hint="Use the Tether that made the export, or a newer one.",
+        )
+    if not all(type(value) in (str, int, type(None)) for value in row.values()):
+        raise errors.ExportInvalid(
+            f"Line {number} has a value that no column holds. Nothing was imported."
+        )
+    if table == "events" and not events.is_readable(row):
+        raise errors.ExportInvalid(
+            f"Line {number} is not an event that could be read again. Nothing was imported."
+        )
+    if not all(map(_is_time, (row[name] for name in row if _TIMES.fullmatch(name)))):
+        raise errors.ExportInvalid(f"Line {number} has a time that is none. Nothing was imported.")
+    return table, row
 
 
 def _is_time(value: object) -> bool:
