@@ -13,6 +13,7 @@ import click
 from tether import config, errors
 from tether.cli import cold
 from tether.store import events
+from tether.tasks import effective, states, validate
 
 DIRECTORY = Path(__file__).parents[1] / "docs" / "reference"
 NOTE = "<!-- Made by `make docs` from the code. Do not edit. -->\n"
@@ -25,6 +26,7 @@ def pages() -> dict[str, str]:
         "errors.md": _errors(),
         "settings.md": _settings(),
         "events.md": _events(),
+        "lifecycle.md": _lifecycle(),
     }
 
 
@@ -57,7 +59,10 @@ def _cli() -> str:
         lines += _help(f"tether {name}", command, root)
         if isinstance(command, click.Group):
             parent = click.Context(command, info_name=name, parent=root)
-            for sub_name, sub_command in command.commands.items():
+            for sub_name in command.list_commands(parent):
+                sub_command = command.get_command(parent, sub_name)
+                if sub_command is None:
+                    raise LookupError(sub_name)
                 lines += _help(f"tether {name} {sub_name}", sub_command, parent)
     return "\n".join(lines)
 
@@ -128,6 +133,66 @@ def _settings() -> str:
         "| `NO_COLOR` | No colours on a terminal. |",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _lifecycle() -> str:
+    return "\n".join(
+        [
+            NOTE,
+            "# The lifecycle of a task",
+            "",
+            "## Moves",
+            "",
+            "A move that is not in this table is refused with the rule that it breaks (exit code",
+            "3). A target in brackets: the state stays.",
+            "",
+            "| verb | from | to | who | what it means |",
+            "|---|---|---|---|---|",
+            *map(_move_row, states.TABLE),
+            "",
+            "## Directories",
+            "",
+            "| directory | states |",
+            "|---|---|",
+            *(f"| `{p}/` | {', '.join(found)} |" for p, found in states.PLACES.items()),
+            "",
+            "A file whose status does not fit its directory is half-way: content is written first,",
+            "then the file is renamed. A status that follows its directory completes the move;",
+            "otherwise the directory wins, so a plain `mv` counts.",
+            "",
+            "## What is shown, all things considered",
+            "",
+            "The first row that fits counts. `*` fits everything, `-` is none; `mine` is the one",
+            "who asks, `over` is dead or expired; `ended` is done or failed, `let_go` is any other",
+            "outcome. An outcome on the branch of this checkout does not count: there the file",
+            "itself tells. `held` is in_progress, or what the file says if it is only assigned.",
+            "",
+            "| file here | open claim | last outcome elsewhere | file there | state | offered | said on top |",
+            "|---|---|---|---|---|---|---|",
+            *map(_effective_row, effective.TABLE),
+            "",
+            "## Rules of `tether validate`",
+            "",
+            "| rule | what must hold |",
+            "|---|---|",
+            *(f"| `{name}` | {meaning} |" for name, meaning in validate.RULES.items()),
+            "",
+        ]
+    )
+
+
+def _move_row(move: states.Move) -> str:
+    sources, who = ", ".join(move.sources), ", ".join(states.ROLES[role] for role in move.who)
+    target = move.target or "(the same)"
+    return f"| `{move.verb}` | {sources} | {target} | {who} | {move.meaning} |"
+
+
+def _effective_row(row: effective.Row) -> str:
+    result = row.result
+    said = effective.OVERLAYS.get(result.overlay, "").replace("{", "").replace("}", "")
+    cells = [row.file, row.claim, row.outcome, row.there, result.state]
+    cells += ["yes" if result.is_offered else "no", said]
+    return f"| {' | '.join(cells)} |"
 
 
 def _events() -> str:

@@ -99,6 +99,25 @@ def parse(value: str | int | float) -> int:
     raise ValueError("not a time")
 
 
+_DURATION = re.compile(r"([0-9]{1,6})\s?(s|m|h|d|w|y)[a-z]{0,6}")
+_UNIT_MS = {
+    "s": 1000,
+    "m": 60_000,
+    "h": 3_600_000,
+    "d": 86_400_000,
+    "w": 604_800_000,
+    "y": 31_536_000_000,
+}
+
+
+def duration(value: str) -> int:
+    """Milliseconds of `90s`, `30m`, `2h`, `30d`, `4w` or `1y`. Raises ValueError otherwise."""
+    match = _DURATION.fullmatch(value.strip().lower())
+    if match is None:
+        raise ValueError("not a duration")
+    return int(match[1]) * _UNIT_MS[match[2]]
+
+
 def _from_fields(match: re.Match[str]) -> int:
     second = int(match["second"] or 0)
     # A leap second is the last instant of its minute; Python has no 60th second.

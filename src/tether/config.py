@@ -38,6 +38,8 @@ class Setting(NamedTuple):
     is_tracked: bool = True
     minimum: int = 0
     maximum: int = 10**9
+    is_path: bool = False
+    """A place inside the checkout."""
 
     @property
     def variable(self) -> str:
@@ -96,6 +98,30 @@ SETTINGS = (
     ),
     Setting("sweep.keep_heartbeats_days", 7, "How long progress texts are kept.", maximum=36_500),
     Setting("sweep.keep_chatter_days", 30, "How long chatter events are kept.", maximum=36_500),
+    Setting("tasks.root", "work", "Where the task files are.", is_path=True),
+    Setting(
+        "tasks.leave_out",
+        "backups",
+        "Names of directories below it that hold no tasks, with commas between them.",
+    ),
+    Setting(
+        "tasks.log",
+        "",
+        "Where `tether task stalled --log` writes; without one WORKFLOW_LOG.md beside the tasks.",
+        is_path=True,
+    ),
+    Setting(
+        "tasks.stalled_seconds",
+        7200,
+        "How long a task may be in progress before it counts as stalled, unless it says otherwise.",
+        minimum=1,
+    ),
+    Setting(
+        "tasks.ageing_days",
+        7,
+        "How long a task waits until it counts as one priority higher; 0 for never.",
+        maximum=36_500,
+    ),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 # What else the environment may say: not settings, because no file may say it.
@@ -335,12 +361,23 @@ def _checked(setting: Setting, value: object, label: str) -> str | int:
         return value
     if not isinstance(value, str):
         raise errors.ConfigError(f"{label}: {setting.name} must be text.")
+    if setting.is_path and value and not _is_inside(value):
+        raise errors.ConfigError(
+            f"{label}: {setting.name} must be a path below the top of the repository."
+        )
     if setting.name == "workspace_id" and value and not ids.WorkspaceId.is_valid(value):
         raise errors.ConfigError(f"{label}: {setting.name} is not valid. {ids.WorkspaceId.hint}")
     is_postgres = value.startswith(("postgresql://", "postgres://"))
     if setting.name == "store.url" and value and not is_postgres:
         raise errors.ConfigError(f"{label}: {setting.name} must start with postgresql://.")
     return value
+
+
+def _is_inside(path: str) -> bool:
+    parts = path.removesuffix("/").split("/")
+    return path.isprintable() and not any(
+        part in ("", ".", "..") or part.startswith("-") or part.lower() == ".git" for part in parts
+    )
 
 
 def _apply_environment(settings: Settings, environ: Mapping[str, str]) -> Settings:

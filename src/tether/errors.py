@@ -37,6 +37,9 @@ TetherError                   failed               1
 │   ├── StoreUnreachable      store_unreachable    1  retryable
 │   ├── StoreUncertain        store_uncertain      1
 │   └── ExportInvalid         export_invalid       1
+├── TaskError                 task_failed          1
+│   ├── TaskUnreadable        task_unreadable      1
+│   └── TaskUneditable        task_uneditable      1
 ├── PlatformUnsupported       platform_unsupported 1
 └── ExtraMissing              extra_missing        1
 
@@ -334,6 +337,26 @@ class ExportInvalid(StoreError):
 
     code = "export_invalid"
     hint = "Make the export again with `tether export`."
+
+
+class TaskError(TetherError):
+    """A task's file stands in the way. Nothing was changed."""
+
+    code = "task_failed"
+
+
+class TaskUnreadable(TaskError):
+    """The task's file cannot be read. Nothing was changed."""
+
+    code = "task_unreadable"
+    hint = "See what is wrong with it with `tether validate`."
+
+
+class TaskUneditable(TaskError):
+    """The task's file is written in a way that cannot be edited safely. Nothing was changed."""
+
+    code = "task_uneditable"
+    hint = "Write its fields as plain lines, `name: value`, then repeat the command."
 
 
 class PlatformUnsupported(TetherError):

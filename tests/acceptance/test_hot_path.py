@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,23 @@ CALLER = {
     "tether.agents.identity", "tether.agents.liveness", "tether.agents.lookout",
     "tether.agents.model", "tether.agents.registry", "tether.agents.roll",
     "tether.agents.settling",
+}  # fmt: skip
+
+# What every verb on a task's file needs, and what only the reading ones do.
+TASKS = {
+    "tether.agents.claims", "tether.tasks", "tether.tasks.desk", "tether.tasks.document",
+    "tether.tasks.model", "tether.tasks.states", "tether.tasks.workdir",
+}  # fmt: skip
+MOVING = TASKS | {"tether.tasks.claiming", "tether.tasks.dependencies"}
+STALLED = {"tether.tasks.stalling"}
+WRITING = {"tether.tasks.scalars", "tether.tasks.splicing"}
+SHOWN = {
+    "tether.cli.task", "tether.cli.task.shown", "tether.tasks.dependencies",
+    "tether.tasks.effective", "tether.tasks.elsewhere", "tether.tasks.views",
+}  # fmt: skip
+LISTING = {
+    "tether.index", "tether.index.database", "tether.index.parsed", "tether.tasks.listing",
+    "tether.tasks.ordering",
 }  # fmt: skip
 
 SCRIPT = """
@@ -87,16 +105,34 @@ def own(imported: set[str]) -> set[str]:
         (["events"], {"tether.cli.events"}),
         (["beat"], {"tether.cli.beat", "tether.agents.claims"}),
         (["beat", "--task", "T1"], {"tether.cli.beat", "tether.agents.claims"}),
-        (["claim", "T2"], {"tether.cli.claim", "tether.agents.claims"}),
-        (["release", "T1"], {"tether.cli.release", "tether.cli.claim", "tether.agents.claims"}),
+        (["claim", "T2"], {"tether.cli.claim"} | MOVING | WRITING | SHOWN),
+        (
+            ["finish", "T1"],
+            {"tether.cli.task.move", "tether.tasks.moves"} | STALLED | MOVING | WRITING | SHOWN,
+        ),
+        (["release", "T0"], {"tether.cli.release", "tether.cli.claim"} | MOVING),
+        (["task", "show", "T1"], {"tether.cli.task.show"} | SHOWN | TASKS),
+        (["task", "list"], {"tether.cli.task.listing"} | STALLED | SHOWN | LISTING | TASKS),
+        (
+            ["next"],
+            {"tether.cli.next", "tether.brief", "tether.brief.choosing"} | SHOWN | LISTING | MOVING,
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_agents_call_often_imports_nothing_heavy(
     settled: Path, environ: dict[str, str], tether: Tether, words: list[str], more: set[str]
 ) -> None:
+    tether("claim", "T0", cwd=settled, env=AGENT)
+    for task in ("T1", "T2"):
+        tether("task", "new", "A task", "--id", task, cwd=settled)
     tether("claim", "T1", cwd=settled, env=AGENT)
     imported = modules(settled, environ | AGENT, *words, "--json")
+    if words[0] in ("next", "task"):
+        # Files that have just changed are read and hashed again, until they have been at rest.
+        deadline = time.monotonic() + 10
+        while "hashlib" in imported and time.monotonic() < deadline:
+            imported = modules(settled, environ | AGENT, *words, "--json")
     assert imported & HEAVY == set()
     assert own(imported) == (OWN - {"tether.cli.events"}) | CALLER | more
 

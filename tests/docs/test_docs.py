@@ -35,7 +35,9 @@ def _reference() -> dict[str, str]:
     return pages
 
 
-@pytest.mark.parametrize("name", ["cli.md", "errors.md", "settings.md", "events.md"])
+@pytest.mark.parametrize(
+    "name", ["cli.md", "errors.md", "settings.md", "events.md", "lifecycle.md"]
+)
 def test_generated_pages_are_current(name: str) -> None:
     """`make docs` writes them."""
     pages = _reference()
@@ -118,8 +120,10 @@ def test_the_lock_names_no_address_and_has_every_dependency() -> None:
     for extra in project["project"]["optional-dependencies"].values():
         wanted += extra
     wanted += project["dependency-groups"]["dev"]
-    names = {re.split(r"[\[<>=!;~ ]", line)[0].lower() for line in wanted} - {"tether"}
-    locked = {match.lower() for match in re.findall(r"^([A-Za-z0-9_.-]+)==", lock, re.MULTILINE)}
+    named = [re.split(r"[\[<>=!;~ ]", line)[0].lower() for line in wanted]
+    names = {re.sub(r"[._]", "-", name) for name in named} - {"tether"}
+    found = re.findall(r"^([A-Za-z0-9_.-]+)==", lock, re.MULTILINE)
+    locked = {re.sub(r"[._]", "-", match.lower()) for match in found}
     assert names - locked == set()
 
 

@@ -86,7 +86,8 @@ def take(
             return answer
         overlaps = _reserve(transaction, spot, heard.agent, answer.claim, wanted)
         if answer.is_adopted and answer.previous is not None:
-            _tell_holder(transaction, heard.agent, answer.previous)
+            body = f"{heard.agent.agent_name} has taken {key.label} over from you."
+            _tell_holder(transaction, heard.agent, answer.previous, body)
         if answer.is_new:
             _say_taken(transaction, answer, wanted)
         [row] = transaction.rows(
@@ -157,9 +158,41 @@ def close_one(
     return closed
 
 
+def give(
+    transaction: port.Transaction, spot: lookout.Lookout, receiver: model.Agent, key: ids.TaskKey
+) -> model.Claim | None:
+    """Open a claim for a session that did not ask, as an assignment does; None if one is open."""
+    transaction.rows(_AGENTS.lock, session_id=receiver.session_id)
+    taken = None
+    if open_of(transaction.rows, key) is None:
+        taken = _insert(transaction, spot, receiver, key)
+    if taken is not None:
+        _say_taken(transaction, Claimed(taken, is_new=True), [])
+    return taken
+
+
+def take_back(
+    transaction: port.Transaction, held: model.Claim, closer: model.Agent, outcome: str, body: str
+) -> model.Claim | None:
+    """Close somebody else's claim, as people and coordinators may, and tell its holder."""
+    transaction.rows(_AGENTS.lock, session_id=held.session_id)
+    owner = roll.require(transaction.rows, held.session_id)
+    place = _last_place(owner, held)
+    closed = _close(transaction, owner, held.key, held.epoch, outcome, closer.session_id, place)
+    if closed is not None:
+        _tell_holder(transaction, closer, closed, body)
+    return closed
+
+
 def open_of(rows: roll.Rows, key: ids.TaskKey) -> model.Claim | None:
     """The open claim of a task."""
     found = rows(_SQL.open_of, source=key.source, task=key.id)
+    return model.claim(found[0]) if found else None
+
+
+def last_of(rows: roll.Rows, key: ids.TaskKey) -> model.Claim | None:
+    """The newest claim of a task, open or closed."""
+    found = rows(_SQL.last_of, source=key.source, task=key.id)
     return model.claim(found[0]) if found else None
 
 
@@ -283,7 +316,7 @@ def _last_place(holder: model.Agent, held: model.Claim) -> model.Place:
 
 
 def _tell_holder(
-    transaction: port.Transaction, claimer: model.Agent, previous: model.Claim
+    transaction: port.Transaction, claimer: model.Agent, previous: model.Claim, body: str
 ) -> None:
     """Whoever may still be alive learns that the task is not its own any more."""
     holder, key = roll.require(transaction.rows, previous.session_id), previous.key
@@ -293,7 +326,6 @@ def _tell_holder(
 
     if holder.key == key:
         transaction.rows(_AGENTS.work_on, session_id=holder.session_id, source=None, task=None)
-    body = f"{claimer.agent_name} has taken {key.label} over from you."
     draft = messages.Draft(body, "task_conflict", messages.HIGH, key)
     to = messages.To(session=holder.session_id)
     messages.post(transaction, claimer.agent_name, claimer.session_id, to, draft)

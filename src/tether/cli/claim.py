@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tether import clock, errors, ids, text
 from tether.agents import claims, model
 from tether.cli import answers, context, verbs
+from tether.tasks import claiming
 
 if TYPE_CHECKING:
     from tether.agents import conflicts, leftovers
@@ -31,21 +32,54 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
             "Only a person takes a task from a living agent. Nothing was changed.",
             hint="Write to its holder with `tether send`.",
         )
-    patterns = [_from_top(call, path) for path in values["path"]]
-    acting = call.acting(values["session"])
-    answer = claims.take(
-        call.store,
-        call.spot,
-        acting.session_id,
-        key,
+    patterns = [from_top(call, path) for path in values["path"]]
+    commits = values["commit"]
+    if key.source != ids.OWN_SOURCE or call.workspace.root is None:
+        acting = call.acting(values["session"])
+        answer = claims.take(
+            call.store,
+            call.spot,
+            acting.session_id,
+            key,
+            patterns=patterns,
+            news=call.news(acting),
+            takes_over=values["take_over"],
+        )
+        if isinstance(answer, claims.Refused):
+            raise refusal(answer)
+        return answer_of(call, claiming.Taken(None, answer))
+    if commits:
+        from tether.tasks import committing
+
+        committing.require_branch(call.workspace)
+    at = call.desk(values["session"])
+    taken = claiming.claim(
+        at,
+        key.id,
         patterns=patterns,
-        news=call.news(acting),
+        news=call.news(at.caller.agent),
         takes_over=values["take_over"],
+        starts=not values["no_start"],
     )
-    if isinstance(answer, claims.Refused):
-        raise refusal(answer)
-    left = _leftovers(call, answer.claim)
-    return answers.Answer("claim", _value(answer, left), lambda: _text(call, answer, left))
+    if isinstance(taken, claims.Refused):
+        raise refusal(taken)
+    commit = None
+    if commits and taken.moved is not None:
+        commit = committing.commit(at, taken.moved)
+    return answer_of(call, taken, commit)
+
+
+def answer_of(
+    call: context.Context, taken: claiming.Taken, commit: str | None = None
+) -> answers.Answer:
+    """What somebody who has got a task is told."""
+    left = _leftovers(call, taken.answer.claim)
+    value: dict[str, Any] = {"claim": _value(taken.answer, left), "task": None, "commit": commit}
+    if taken.moved is not None:
+        from tether.cli.task import shown as tasks
+
+        value["task"] = tasks.task_value(taken.moved.task)
+    return answers.Answer("", value, lambda: _text(call, taken, left))
 
 
 def refusal(answer: claims.Refused, session_id: str = "") -> errors.TetherError:
@@ -119,15 +153,19 @@ def _left_value(left: _Left) -> dict[str, Any]:
     return {"claim": shown(left.claim), **left.found._asdict(), "stashes": stashes}
 
 
-def _text(call: context.Context, answer: claims.Claimed, left: list[_Left]) -> str:
-    claim = answer.claim
+def _text(call: context.Context, taken: claiming.Taken, left: list[_Left]) -> str:
+    answer, claim = taken.answer, taken.answer.claim
     already = "" if answer.is_new else " already"
     paths = claims.reserved(call.store.rows, claim)
     reserved = f", with {', '.join(paths)}" if paths else ""
     lines = [f"{claim.key.label} is yours{already}, epoch {claim.epoch}{reserved}."]
     if answer.is_adopted and answer.previous:
         lines.append(f"Taken over from {answer.previous.agent_name} ({answer.reason}).")
-    others = [line for each in left for line in _left(each)]
+    others = []
+    if taken.moved is not None:
+        task = taken.moved.task
+        others += [f"{task.title}".strip() or task.id, f"  {task.state}  {task.path}"]
+    others += [line for each in left for line in _left(each)]
     others += [_overlap(overlap) for overlap in answer.overlaps]
     if answer.overlaps:
         others.append("Each side has a message about it.")
@@ -175,7 +213,7 @@ def _overlap(overlap: conflicts.Overlap) -> str:
     )
 
 
-def _from_top(call: context.Context, path: str) -> str:
+def from_top(call: context.Context, path: str) -> str:
     """A path as typed, relative to the top of the repository."""
     from tether.agents import paths
 
@@ -197,7 +235,9 @@ VERB = verbs.Verb(
             "PATH",
             is_list=True,
         ),
+        verbs.Option("--no-start", "Only take it; `tether task start` starts."),
         verbs.Option("--take-over", "Take it from a living agent too; for people."),
+        verbs.Option("--commit", "Commit the task's file, and nothing else."),
         verbs.Option("--session", "Another session than the caller's.", "ID"),
     ),
     arguments=(verbs.Argument("task", "The task's id, or source:id."),),

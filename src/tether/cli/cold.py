@@ -32,8 +32,18 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "init": Entry("tether.cli.init", "Set up Tether in this repository."),
+    "orient": Entry(
+        "tether.cli.orient", "Say where things stand: what you have, what is stalled, what is next."
+    ),
+    "next": Entry(
+        "tether.cli.next", "Say what to do now: the most urgent task that is free for you."
+    ),
     "claim": Entry("tether.cli.claim", "Take a task, unless somebody alive has it."),
-    "release": Entry("tether.cli.release", "Let go of a task."),
+    "finish": Entry("tether.cli.task.move", "Say that your task is done."),
+    "fail": Entry("tether.cli.task.move", "Say that your task failed, and why."),
+    "task": Entry("tether.cli.task.group", "Write tasks down, show them, move them."),
+    "validate": Entry("tether.cli.validate", "Check the task files, and repair them."),
+    "release": Entry("tether.cli.release", "Let go of a task that has no file."),
     "claims": Entry("tether.cli.claims", "Show who has which task."),
     "agent": Entry("tether.cli.agent", "Who is here, and are they alive?"),
     "beat": Entry("tether.cli.beat", "Say that this session is at work, and on what."),
@@ -53,33 +63,36 @@ COMMANDS = {
 class LazyGroup(click.Group):
     """Imports a command when it is needed, and guesses at typos."""
 
+    entries = COMMANDS
+
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self.entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = COMMANDS.get(cmd_name)
+        entry = self.entries.get(cmd_name)
         if entry is None:
             return None
         module = import_module(entry.module)
-        if hasattr(module, "VERB"):
-            return _from_verb(module.VERB)
+        if hasattr(module, "VERB") or cmd_name in getattr(module, "VERBS", {}):
+            return _from_verb(verbs.verb_of(module, cmd_name))
         command: click.Command = getattr(module, cmd_name.replace("import", "import_"))
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0][:40], COMMANDS, n=1)
+        if args and args[0] not in self.entries and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0][:40], self.entries, n=1)
+            path = ctx.command_path
             raise errors.UsageError(
                 f"There is no command '{text.one_line(args[0], 40)}'. Nothing was changed.",
-                hint=f"Did you mean `tether {near[0]}`?" if near else errors.UsageError.hint,
+                hint=f"Did you mean `{path} {near[0]}`?" if near else f"See `{path} --help`.",
             )
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
 
 
 @click.group(

@@ -13,6 +13,7 @@ from tether.store import port
 
 if TYPE_CHECKING:
     from tether.agents import lookout, model, registry
+    from tether.tasks import desk, views, workdir
 
 # What says that an agent calls: without one of these the room `agents` is not even imported.
 _AGENT_VARIABLES = (
@@ -87,6 +88,48 @@ class Context:
 
         head = workspace.head(self.workspace)
         return model.Place(self.workspace.root, head.branch, head.commit)
+
+    # Tasks
+
+    @cached_property
+    def work(self) -> workdir.Workdir:
+        """The task files of this checkout."""
+        from tether.tasks import workdir
+
+        root = self.workspace.root
+        if root is None:
+            raise errors.NotAllowed(
+                "A bare repository has no files, so no tasks. Nothing was changed.",
+                hint="Use one of its worktrees.",
+            )
+        return workdir.of(root, self.settings)
+
+    def desk(self, session_id: str | None = None) -> desk.Desk:
+        """What a verb of the task's lifecycle works with."""
+        from tether import clock
+        from tether.tasks import desk
+
+        work = self.work
+        acting = self.acting(session_id)
+        is_own = acting.session_id == self.session.session_id
+        place = self.place if is_own else acting.place
+        caller = desk.Caller(acting, not self.is_agent, place)
+        now = clock.now_text(clock.SystemClock())
+        return desk.Desk(self.workspace, work, self.store, self.spot, caller, now)
+
+    @cached_property
+    def viewer(self) -> views.Viewer:
+        """How tasks look to the caller. A person who only looks is not registered for it."""
+        from tether.tasks import views
+
+        return views.Viewer(self.workspace, self.work, self.store, self.spot, self._asker)
+
+    def _asker(self) -> tuple[str, str]:
+        """The session and the name of the caller; neither for an agent that names no session."""
+        try:
+            return self.session.session_id, self.session.agent_name
+        except (errors.NotAllowed, errors.InvalidId):
+            return "", ""
 
     # Who calls
 

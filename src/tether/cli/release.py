@@ -45,7 +45,7 @@ def _not_held(call: context.Context, key: ids.TaskKey, session_id: str) -> answe
 
 VERB = verbs.Verb(
     name="release",
-    help="Let go of a task.",
+    help="Let go of a task that has no file.",
     notes="Exit code 4 means that it is not yours any more; the answer says whose it is.",
     options=(
         verbs.Option("--outcome", "What became of it: released, done, failed.", "WORD", "released"),

@@ -57,6 +57,12 @@ class Verb(NamedTuple):
     """What its own help says on top."""
 
 
+def verb_of(module: Any, name: str) -> Verb:
+    """The verb that a module has under the last word of its name."""
+    verb: Verb = module.VERB if hasattr(module, "VERB") else module.VERBS[name.rpartition(" ")[2]]
+    return verb
+
+
 JSON = Option("--json", "Print JSON for programs.")
 
 

@@ -78,11 +78,22 @@ class Root:
 
     def rename_noreplace(self, source: str, target: str) -> None:
         """Move a file, durably, unless there is already something of the new name."""
+        self._rename(source, target, system.move)
+
+    def relink(self, source: str, target: str) -> None:
+        """The same for those who can tell which one counts if a crash leaves both names."""
+        self._rename(source, target, system.relink)
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file, durably, in the place of what may have the new name."""
+        self._rename(source, target, system.replace)
+
+    def _rename(self, source: str, target: str, move: system.Move) -> None:
         with self._parent_of(target) as new, self._parent_of(source) as old:
             if system.look(*old) is None:
                 raise FileNotFoundError(errno.ENOENT, "no source")
             try:
-                system.move(*old, *new)
+                move(*old, *new)
             except FileExistsError as problem:
                 raise system.explained(problem, target) from problem
             # The new name first: after a power failure there may be two, never none.

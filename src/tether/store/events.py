@@ -104,6 +104,17 @@ MESSAGE_SENT = EventType(
     "Somebody wrote to a session, to an agent or to all.",
 )
 
+TASK_MOVED = EventType(
+    "task_moved",
+    ("verb", "from", "to", "branch", "why"),
+    "A verb moved a task's file in a checkout from one state to another.",
+)
+TASK_EDITED = EventType(
+    "task_edited",
+    ("fields", "branch"),
+    "Fields of a task's file were changed, or something was noted there.",
+)
+
 REGISTRY = (
     WORKSPACE_INITIALISED,
     AGENT_REGISTERED,
@@ -119,6 +130,8 @@ REGISTRY = (
     CONFLICT_RAISED,
     CONFLICT_RESOLVED,
     MESSAGE_SENT,
+    TASK_MOVED,
+    TASK_EDITED,
 )
 
 

@@ -1,0 +1,62 @@
+"""Where things stand, in a few facts, for somebody who has just come or has lost the thread."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tether import config, workspace
+from tether.agents import claims, messages, registry, roll
+from tether.brief import choosing
+from tether.store import port
+from tether.tasks import listing, model, stalling, views, workdir
+
+
+class Orientation(NamedTuple):
+    """What to know before anything else."""
+
+    session_id: str
+    agent_name: str
+    held: list[views.View]
+    """What the caller has."""
+    next: views.View | None
+    """What it could take up."""
+    stalled: list[model.Task]
+    """What has been in progress for too long, whoever has it."""
+    unread: int
+    here: int
+    """How many sessions are here."""
+
+
+def look(
+    place: workspace.Workspace,
+    work: workdir.Workdir | None,
+    store: port.Store,
+    viewer: views.Viewer,
+    session: registry.Session,
+    now: str,
+    settings: config.Settings,
+) -> Orientation:
+    """Look around. Reads only."""
+    held: list[views.View] = []
+    following: views.View | None = None
+    stalled: list[model.Task] = []
+    mine = {claim.task for claim in claims.open_ones(store.rows, session.session_id)}
+    if work is not None:
+        stalled_ms = settings.integer("tasks.stalled_seconds") * 1000
+        found = listing.tasks(place, work)
+        held = [viewer.view(task) for task in found if task.id in mine]
+        stalled = stalling.stalled(found, now, stalled_ms)
+        ageing_days = settings.integer("tasks.ageing_days")
+        offered = choosing.offered(found, viewer, session.agent_name, now, ageing_days)
+        following = next((view for view in offered if view.task.id not in mine), None)
+    known = roll.get(store.rows, session.session_id)
+    unread = len(messages.unread(store, known, 100)) if known else 0
+    return Orientation(
+        session.session_id,
+        session.agent_name,
+        held,
+        following,
+        stalled,
+        unread,
+        len(roll.here(store.rows)),
+    )

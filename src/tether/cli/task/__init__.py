@@ -1,0 +1,1 @@
+"""`tether task …`: the lifecycle, one module for each kind of verb."""

@@ -1,0 +1,148 @@
+"""`tether task archive` and `restore`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from tether import clock, errors, text
+from tether.cli import answers, cold, context
+from tether.cli.task import shown
+from tether.tasks import keeping, packs
+
+
+@click.command()
+@click.option(
+    "--older-than",
+    metavar="TIME",
+    default="30d",
+    show_default=True,
+    help="What was completed longer ago than this.",
+)
+@click.option("--compress", is_flag=True, help="Pack the closed months, one file each.")
+@click.option("--cold", "cold_dir", metavar="DIR", help="Move the packs to another place.")
+@click.option(
+    "--purge-older-than", "purge", metavar="TIME", help="Remove what is archived longer than this."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what it would do.")
+@click.option("--yes", is_flag=True, help="Purge without asking.")
+@click.argument("tasks", nargs=-1)
+@cold.answering
+@cold.pass_call
+def archive(
+    call: context.Context,
+    older_than: str,
+    compress: bool,
+    cold_dir: str | None,
+    purge: str | None,
+    dry_run: bool,
+    yes: bool,
+    tasks: tuple[str, ...],
+) -> answers.Answer:
+    """Put done tasks away, by the month in which they were completed.
+
+    Without TASKS all that are old enough. Packs stay readable by `task show` and `task history`.
+    """
+    at = call.desk()
+    age_ms, purge_ms = _duration(older_than), _duration(purge) if purge else None
+    if tasks:
+        due = [call.work.read(_found(call, each)) for each in tasks]
+    else:
+        due = keeping.due(call.work, at.now, age_ms)
+    value: dict[str, Any] = {
+        "archived": [task.id for task in due],
+        "left": [],
+        "packed": [],
+        "moved_away": [],
+        "purged": [],
+        "dry_run": dry_run,
+    }
+    if dry_run:
+        value["packed"] = keeping.closed_months(call.work, at.now) if compress else []
+        if purge_ms is not None:
+            value["purged"] = [e.path for e in keeping.purgeable(call.work, at.now, purge_ms)]
+        return answers.Answer("archive", value, lambda: _text(value))
+    done, left = keeping.archive(at, due)
+    value |= {"archived": [moved.task.id for moved in done], "left": left}
+    if compress:
+        months = keeping.closed_months(call.work, at.now)
+        value["packed"] = [packs.pack(call.work, month)[0] for month in months]
+    if cold_dir is not None:
+        target = os.path.abspath(cold_dir)
+        found = keeping.old_packs(call.work)
+        value["moved_away"] = [keeping.move_away(call.work, each, target) for each in found]
+    if purge_ms is not None:
+        value["purged"] = _purge(call, at.now, purge_ms, yes=yes)
+    return answers.Answer("archive", value, lambda: _text(value))
+
+
+def _found(call: context.Context, task: str) -> Any:
+    from tether.tasks import desk
+
+    task_id = shown.task_id(task)
+    found = desk.one_of(call.work, task_id)
+    if found is None:
+        raise desk.nothing_there(call.work, task_id)
+    return found
+
+
+def _duration(value: str) -> int:
+    try:
+        return clock.duration(value)
+    except ValueError:
+        raise errors.UsageError(
+            "This is no length of time. Nothing was changed.", hint="Write 30d, 4w or 1y."
+        ) from None
+
+
+def _purge(call: context.Context, now: str, purge_ms: int, *, yes: bool) -> list[str]:
+    found = keeping.purgeable(call.work, now, purge_ms)
+    if not found:
+        return []
+    if call.is_agent:
+        raise errors.NotAllowed("Only a person purges the archive. Nothing was purged.")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise errors.ConfirmationNeeded(
+                f"This would remove {len(found)} archived files, and nobody could be asked."
+                " Nothing was purged."
+            )
+        listed = "\n".join(f"  {each.path}  {each.size} bytes" for each in found)
+        sys.stderr.write(
+            f"These go from the checkout; what is committed stays in Git:\n{text.clean(listed)}\n"
+        )
+        if not click.confirm(f"Remove {len(found)} files?", err=True):
+            raise errors.Declined("You did not say yes. Nothing was purged.")
+    keeping.purge(call.work, found)
+    return [each.path for each in found]
+
+
+def _text(value: dict[str, Any]) -> str:
+    would = "would be " if value["dry_run"] else ""
+    lines = []
+    for name, words in (
+        ("archived", "archived"),
+        ("packed", "packed"),
+        ("moved_away", "moved away"),
+        ("purged", "removed"),
+    ):
+        lines += [f"{would}{words}: {text.one_line(each)}" for each in value[name]]
+    lines += [f"left: {text.one_line(each)}" for each in value["left"]]
+    return "\n".join(lines) or "Nothing is due."
+
+
+@click.command()
+@click.argument("task")
+@cold.answering
+@cold.pass_call
+def restore(call: context.Context, task: str) -> answers.Answer:
+    """Bring back the file of a task that Git or the claims know."""
+    at = call.desk()
+    moved, source = keeping.restore(at, shown.task_id(task))
+    answer = shown.moved_answer(moved, source=source)
+    return answer._replace(
+        plain=lambda: f"{moved.task.id} is back from {source}: {moved.task.path}"
+    )

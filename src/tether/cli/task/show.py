@@ -1,0 +1,110 @@
+"""`tether task show`: one task, all things considered."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tether import text
+from tether.cli import answers, context, verbs
+from tether.cli.task import shown
+from tether.tasks import desk, views, workdir
+
+_LONG = ("description", "plan", "acceptance", "result", "error", "cancelled", "history")
+_TOLD = {
+    "id", "title", "agent", "status", "priority", "created_at", "assigned_at", "started_at",
+    "completed_at", "timeout_at", "parent", "depends_on", "artefacts",
+}  # fmt: skip
+
+
+def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
+    task_id = shown.task_id(values["task"])
+    loaded = _load(call, task_id)
+    view = call.viewer.view(loaded.task) if loaded else call.viewer.absent(task_id)
+    if view is None:
+        raise desk.nothing_there(call.work, task_id)
+    fields = loaded.document.fields if loaded else {}
+    value = shown.view_value(view)
+    value |= {"fields": _cleaned(fields), "untrusted": list(shown.UNTRUSTED)}
+    return answers.Answer(
+        "task",
+        value,
+        lambda: answers.told(
+            _text(view, fields), source=f"task {task_id}", for_agent=call.is_agent
+        ),
+    )
+
+
+def _load(call: context.Context, task_id: str) -> workdir.Loaded | None:
+    found = desk.one_of(call.work, task_id)
+    if found is not None:
+        return call.work.load(found)
+    from tether.tasks import packs
+
+    return packs.load(call.work, task_id)
+
+
+def _text(view: views.View, fields: dict[str, Any]) -> str:
+    task = view.task
+    lines = [f"{task.id}  {task.title}".rstrip()]
+    facts = [
+        ("state", view.effective.state + (f" ({view.said})" if view.said else "")),
+        ("problem", f"{task.problem}, line {task.line}" if task.line else task.problem),
+        ("file", task.path),
+        ("agent", task.owner),
+        ("priority", task.priority),
+        ("parent", task.parent),
+        *(("needs", _dependency(each)) for each in view.waits_for),
+        ("artefacts", ", ".join(task.artefacts)),
+        ("created", task.created_at),
+        ("assigned", task.assigned_at),
+        ("started", task.started_at),
+        ("completed", task.completed_at),
+        ("until", task.timeout_at),
+    ]
+    lines += [f"  {name:<9}  {text.one_line(fact)}" for name, fact in facts if fact]
+    others = [name for name in fields if name not in _TOLD and name not in _LONG]
+    for name in (*others, *_LONG):
+        if fields.get(name) not in (None, "", [], {}):
+            lines += ["", f"{text.one_line(str(name))}:", answers.indented(_told(fields[name]))]
+    return "\n".join(lines)
+
+
+def _dependency(each: Any) -> str:
+    note = f", {each.note}" if each.note else ""
+    return f"{each.id} ({each.state}{note})"
+
+
+def _told(value: Any) -> str:
+    """A value as lines."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(f"- {_told(item)}".replace("\n", "\n  ") for item in value)
+    if isinstance(value, dict):
+        return "\n".join(
+            f"{name}: {_told(item)}".replace("\n", "\n  ") for name, item in value.items()
+        )
+    return json.dumps(value)
+
+
+def _cleaned(value: Any) -> Any:
+    """The same values without control characters."""
+    if isinstance(value, str):
+        return text.clean(value)
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {text.clean(str(name)): _cleaned(item) for name, item in value.items()}
+    return value
+
+
+VERBS = {
+    "show": verbs.Verb(
+        name="show",
+        help="Show one task: its state, who has it, what it waits for.",
+        options=(),
+        arguments=(shown.TASK,),
+        run=_run,
+    )
+}

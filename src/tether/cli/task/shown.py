@@ -1,0 +1,168 @@
+"""How tasks look to people and to programs."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from tether import clock, errors, ids, text
+from tether.agents import claims
+from tether.agents import model as agents
+from tether.cli import answers, verbs
+from tether.tasks import desk, effective, model, states, views
+
+TASK = verbs.Argument("task", "The task's id.")
+# What others wrote: data, whatever it says.
+UNTRUSTED = ("title", "agent", "artefacts", "fields", "problem")
+
+
+def task_id(value: str) -> ids.TaskId:
+    """The id of a task that has a file; `work:` before it does no harm."""
+    key = ids.TaskKey.parse(value)
+    if key.source != ids.OWN_SOURCE:
+        raise errors.NotAllowed(
+            "Tasks of other lists have no file to move. Nothing was changed.",
+            hint="Use `tether claim` and `tether release` for them.",
+        )
+    return ids.TaskId(key.id)
+
+
+def task_value(task: model.Task) -> dict[str, Any]:
+    """A task for programs, as its file says."""
+    return {
+        "id": task.id,
+        "title": text.clean(task.title),
+        "state": effective.UNREADABLE if task.problem else task.state,
+        "status": text.clean(task.status),
+        "agent": text.clean(task.owner),
+        "priority": task.priority,
+        "path": task.path or None,
+        "parent": text.clean(task.parent) or None,
+        "depends_on": [text.clean(each) for each in task.depends_on],
+        "artefacts": [text.clean(each) for each in task.artefacts],
+        "created_at": task.created_at or None,
+        "assigned_at": task.assigned_at or None,
+        "started_at": task.started_at or None,
+        "completed_at": task.completed_at or None,
+        "timeout_at": task.timeout_at or None,
+        "cancelled": task.is_cancelled,
+        "partial": task.is_partial,
+        "problem": text.clean(task.problem) or None,
+        "line": task.line or None,
+    }
+
+
+def view_value(view: views.View) -> dict[str, Any]:
+    """A task for programs, all things considered."""
+    value = task_value(view.task)
+    return value | {
+        "state": view.effective.state,
+        "offered": view.is_offered,
+        "overlay": view.effective.overlay or None,
+        "note": view.said or None,
+        "held_by": claim_value(view.claim, view.verdict) if _is_open(view.claim) else None,
+        "waits_for": [
+            {"id": each.id, "state": each.state, "met": each.is_met, "note": each.note or None}
+            for each in view.waits_for
+        ],
+    }
+
+
+def claim_value(claim: agents.Claim | None, verdict: str = "") -> dict[str, Any] | None:
+    """Who has it, in short; `tether claims --task` has the rest."""
+    if claim is None:
+        return None
+    return {
+        "agent": claim.agent_name,
+        "session": claim.session_id,
+        "epoch": claim.epoch,
+        "since": claim.claimed_at,
+        "verdict": verdict or None,
+        "worktree": claim.worktree,
+        "branch": claim.branch,
+        "outcome": claim.outcome,
+    }
+
+
+def moved_answer(moved: desk.Moved, **more: Any) -> answers.Answer:
+    """What a verb answers."""
+    value: dict[str, Any] = {
+        "task": task_value(moved.task),
+        "verb": moved.verb,
+        "from": moved.before,
+        "claim": claim_value(moved.claim),
+        "repeat": moved.is_repeat,
+        "notes": list(moved.notes),
+        "follow_up": task_value(moved.follow_up) if moved.follow_up else None,
+        "untrusted": list(UNTRUSTED),
+        **more,
+    }
+    return answers.Answer("", value, lambda: moved_text(moved, more))
+
+
+def moved_text(moved: desk.Moved, more: dict[str, Any]) -> str:
+    task = moved.task
+    after = effective.UNREADABLE if task.problem else task.state
+    already = " already" if moved.is_repeat else ""
+    steps = after if moved.before in (after, states.NONE) else f"{moved.before} → {after}"
+    lines = [f"{task.id}{already}: {steps}  {text.one_line(task.path)}"]
+    if moved.follow_up is not None:
+        lines.append(f"{moved.follow_up.id}: what is missing  {moved.follow_up.path}")
+    lines += [f"Note: {text.one_line(note)}" for note in moved.notes]
+    if commit := more.get("commit"):
+        lines.append(f"Committed as {commit[:12]}.")
+    return "\n".join(lines)
+
+
+def answered(at: desk.Desk, moved: desk.Moved | claims.Refused, *, commits: bool) -> answers.Answer:
+    """The answer of a verb that may have lost a race, committed if that was asked for."""
+    if isinstance(moved, claims.Refused):
+        from tether.cli import claim
+
+        raise claim.refusal(moved, at.caller.session_id)
+    if not commits:
+        return moved_answer(moved)
+    from tether.tasks import committing
+
+    return moved_answer(moved, commit=committing.commit(at, moved))
+
+
+def table(rows: Iterable[tuple[str, ...]], last_width: int) -> str:
+    """Columns as wide as they must be; the last one is cut."""
+    cells = [tuple(text.one_line(cell) for cell in row) for row in rows]
+    widths = [max(len(row[n]) for row in cells) for n in range(len(cells[0]) - 1)]
+    room = max(20, last_width - sum(widths) - 2 * len(widths))
+    return "\n".join(
+        "  ".join(
+            [
+                *(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)),
+                text.one_line(row[-1], room),
+            ]
+        ).rstrip()
+        for row in cells
+    )
+
+
+def width() -> int:
+    """How many columns there are to fill."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 10_000  # a file or a pipe has no margin
+
+
+def ago(at: str, now_ms: int) -> str:
+    """`3h` since then; empty if nobody knows."""
+    if not at:
+        return ""
+    seconds = max(0, now_ms - clock.parse(at)) // 1000
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def _is_open(claim: agents.Claim | None) -> bool:
+    return claim is not None and claim.closed_at is None

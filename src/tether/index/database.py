@@ -1,0 +1,113 @@
+"""The file of the index: opened, made anew when it is of another version or damaged."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable
+from typing import Any
+
+from tether import errors, files
+
+FILE_NAME = "index.db"
+LOCK_NAME = "index.lock"
+# Another number, here and at the end of the schema, makes everybody derive everything again.
+VERSION = 1
+_SCHEMA = """
+BEGIN;
+CREATE TABLE parsed_files (
+    worktree TEXT NOT NULL,
+    path     TEXT NOT NULL,
+    stamp    TEXT NOT NULL,     -- size/mtime/ctime/inode; empty if it may change without a new one
+    hash     TEXT NOT NULL,     -- of the content
+    parser   TEXT NOT NULL,     -- the version of what read it
+    record   TEXT NOT NULL,     -- what was read, as JSON
+    PRIMARY KEY (worktree, path)
+) WITHOUT ROWID;
+PRAGMA user_version = 1;
+COMMIT;
+"""
+
+
+class Index:
+    """The index of one store directory, or one in memory where that cannot be used."""
+
+    def __init__(self, store_dir: str) -> None:
+        self._store_dir = store_dir
+        self._path = os.path.join(store_dir, FILE_NAME)
+        self._connection: sqlite3.Connection | None = None
+
+    def rows(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """Read; nothing if there is no index yet, or none that can be read."""
+        try:
+            connection = self._opened()
+            return connection.execute(statement, parameters).fetchall() if connection else []
+        except sqlite3.Error:
+            self.close()
+            return []
+
+    def write(self, work: Callable[[sqlite3.Connection], object]) -> bool:
+        """Change the index, if nobody else is at it. False if it stays as it is: no harm done."""
+        lock = files.Lock(os.path.join(self._store_dir, LOCK_NAME), "index", wait_seconds=0)
+        try:
+            lock.acquire()
+        except (errors.FileError, errors.NotFound):
+            return False
+        try:
+            return self._write(work)
+        except sqlite3.Error:
+            # Damaged, or the disk is full: what is derived can be derived again.
+            self.close()
+            with contextlib.suppress(errors.FileError, errors.NotFound):
+                files.Root(self._store_dir).remove(FILE_NAME)
+            return False
+        finally:
+            lock.release()
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _write(self, work: Callable[[sqlite3.Connection], object]) -> bool:
+        connection = self._opened() or self._made()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            work(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return True
+
+    def _opened(self) -> sqlite3.Connection | None:
+        """The connection to a file of our version; None if there is none."""
+        if self._connection is not None:
+            return self._connection
+        if not os.path.isfile(self._path) or os.path.islink(self._path):
+            return None
+        connection = self._connect()
+        [(version,)] = connection.execute("PRAGMA user_version").fetchall()
+        if version != VERSION:
+            connection.close()
+            return None
+        self._connection = connection
+        return connection
+
+    def _made(self) -> sqlite3.Connection:
+        """A new file in the place of whatever is there. The lock is held."""
+        root = files.Root(self._store_dir)
+        root.remove(FILE_NAME)
+        root.remove(f"{FILE_NAME}-journal")
+        # Made by us, so that it has the owner and mode of the store directory.
+        root.write_atomic(FILE_NAME, b"", replace=False)
+        self._connection = connection = self._connect()
+        connection.executescript(_SCHEMA)
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path, isolation_level=None, timeout=0.2)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection

@@ -1,0 +1,251 @@
+"""Taking a task: dependencies, claim and file together.
+
+The claim is committed first, then the file follows: a crash in between leaves a claim whose file
+lags behind, and the holder's next verb brings it along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from tether import errors, ids, text
+from tether.agents import claims, liveness, registry, roll
+from tether.agents import model as agents
+from tether.store import port
+from tether.tasks import dependencies, desk, model, states, workdir
+
+
+class Taken(NamedTuple):
+    """The caller has the task, and its file says so."""
+
+    moved: desk.Moved | None
+    """None for a task that has no file in this checkout."""
+    answer: claims.Claimed
+
+
+def claim(
+    at: desk.Desk,
+    task_id: str,
+    *,
+    patterns: Iterable[str] = (),
+    news: registry.News = registry.NO_NEWS,
+    takes_over: bool = False,
+    starts: bool = True,
+    verb: str = "claim",
+) -> Taken | claims.Refused:
+    """Take a task, or take it over from somebody who is gone."""
+    with desk.locked(at, task_id):
+        case = desk.look(at, task_id, tidies=True)
+        if case is None:
+            return _claim_without_file(at, task_id, patterns, news, takes_over=takes_over)
+        desk.require_readable(case.task)
+        case = desk.close_rest(at, case)
+        _require_claimable(at, case, verb, takes_over=takes_over)
+        if not _is_mine(at, case):
+            require_dependencies(at, case.task)
+            if not takes_over:
+                _require_not_done_elsewhere(at, case)
+        answer = claims.take(
+            at.store,
+            at.spot,
+            at.caller.session_id,
+            case.key,
+            patterns=patterns,
+            news=news,
+            takes_over=takes_over,
+        )
+        if isinstance(answer, claims.Refused):
+            return answer
+        before = case.state
+        case = desk.put_right(at, case._replace(claim=answer.claim))
+        case = _bring_along(at, case, starts=starts)
+        return Taken(desk.Moved(verb, before, case.task, case.touched, answer.claim), answer)
+
+
+def assign(at: desk.Desk, task_id: str, agent_name: str, why: str = "") -> desk.Moved:
+    """Give a task to an agent. If it is here, it has the claim from now on."""
+    name = ids.AgentName(agent_name)
+    with desk.locked(at, task_id):
+        case = desk.take_up(at, task_id)
+        before = case.state
+        if before == states.ASSIGNED and case.task.owner == name:
+            return desk.Moved("assign", before, case.task, case.touched, case.claim, is_repeat=True)
+        desk.require_allowed(at, case, "assign")
+        require_unheld(at, case, "assign")
+        changes = {"status": states.ASSIGNED, "agent": str(name), "assigned_at": at.now}
+        return hand_over(at, case, "assign", changes, name, why)
+
+
+def hand_over(
+    at: desk.Desk,
+    case: desk.Case,
+    verb: str,
+    changes: dict[str, Any],
+    name: ids.AgentName,
+    why: str,
+) -> desk.Moved:
+    """Put a task into an agent's directory; if the agent is here, its session gets the claim."""
+    from tether.agents import messages
+
+    before = case.state
+    receiver = _only_session(at, name)
+
+    def give(transaction: port.Transaction) -> agents.Claim | None:
+        given = claims.give(transaction, at.spot, receiver, case.key) if receiver else None
+        desk.say_moved(transaction, at, case.key, verb, before, states.ASSIGNED, why)
+        body = f"{case.key.label} is assigned to you."
+        if name != at.caller.name:
+            draft = messages.Draft(body, "task_assigned", messages.NORMAL, case.key)
+            messages.post(
+                transaction, at.caller.name, at.caller.session_id, messages.To(name=name), draft
+            )
+        return given
+
+    given = at.store.write(verb, give)
+    case = desk.rewrite(at, case, changes, states.ASSIGNED, name)
+    return desk.Moved(verb, before, case.task, case.touched, given)
+
+
+def require_dependencies(at: desk.Desk, task: model.Task) -> None:
+    """Refuse what waits for something."""
+    unmet = [each for each in look_at(at.work, task.depends_on) if not each.is_met]
+    if not unmet:
+        return
+    shown = ", ".join(f"{each.id} ({_why_unmet(each)})" for each in unmet[:5])
+    raise errors.NotAllowed(
+        f"{task.id} waits for {text.one_line(shown)}. Nothing was changed.",
+        hint="What it depends on must be done in this checkout; `tether next` names what is free.",
+        details={"waits_for": [each._asdict() for each in unmet]},
+    )
+
+
+def look_at(work: workdir.Workdir, task_ids: Iterable[str]) -> list[dependencies.Dependency]:
+    """The state of each of these tasks in this checkout."""
+    return [_dependency(work, task_id) for task_id in dict.fromkeys(task_ids)]
+
+
+def require_unheld(at: desk.Desk, case: desk.Case, verb: str) -> None:
+    """Refuse to move what somebody alive holds."""
+    if case.claim is None or case.claim.session_id == at.caller.session_id:
+        return
+    answer = claims.refused(at.store.rows, at.spot, case.key)
+    if answer.is_held and answer.verdict not in liveness.OVER:
+        raise errors.Taken(
+            f"{case.key.label} is held by {case.claim.agent_name} ({answer.verdict}:"
+            f" {answer.reason}), so `{verb}` must wait. Nothing was changed.",
+            hint="Give it back first with `tether task return`, or write to its holder.",
+        )
+
+
+def _dependency(work: workdir.Workdir, task_id: str) -> dependencies.Dependency:
+    if not ids.TaskId.is_valid(task_id):
+        return dependencies.Dependency(task_id, states.NONE)
+    found = work.find(task_id)
+    tasks = [work.read(each) for each in found]
+    if not tasks:
+        return dependencies.Dependency(task_id, states.NONE)
+    best = max(tasks, key=lambda task: states.RANK.get(task.state, 5))
+    state = "unreadable" if best.problem else best.state
+    return dependencies.Dependency(task_id, state, best.is_cancelled)
+
+
+def _why_unmet(each: dependencies.Dependency) -> str:
+    if each.is_cancelled:
+        return "cancelled"
+    return "not here" if each.state == states.NONE else each.state
+
+
+def _is_mine(at: desk.Desk, case: desk.Case) -> bool:
+    return case.claim is not None and case.claim.session_id == at.caller.session_id
+
+
+def _require_claimable(at: desk.Desk, case: desk.Case, verb: str, *, takes_over: bool) -> None:
+    """May the caller take it, by its file? Who else holds it is the claim's business."""
+    state = case.state
+    if _is_mine(at, case) and state in (states.NEW, states.ASSIGNED, states.IN_PROGRESS):
+        return
+    roles = desk.roles(at, case)
+    answer = states.check(verb, state, roles)
+    if isinstance(answer, states.Move):
+        return
+    adopts = states.check("adopt", state, roles)
+    if isinstance(adopts, states.Breach) or verb == "start":
+        raise desk.breach(case.key, answer)
+    # Somebody else's by its file: theirs until they are gone, have let go, or a person says so.
+    is_known = case.claim is not None or bool(claims.history(at.store.rows, case.key))
+    has_let_go = state == states.IN_PROGRESS and is_known
+    if case.claim is None and not has_let_go and not takes_over:
+        if state == states.IN_PROGRESS and case.task.owner == at.caller.name:
+            return
+        raise errors.NotAllowed(
+            f"{case.key.label} is {state} and belongs to {case.task.owner or 'somebody'} by its"
+            " file. Nothing was changed.",
+            hint="Ask its owner, or let a person take it with --take-over.",
+            details={"rule": answer.rule, "verb": verb, "state": state},
+        )
+
+
+def _require_not_done_elsewhere(at: desk.Desk, case: desk.Case) -> None:
+    """Nobody should do again what only waits for a merge."""
+    earlier = claims.history(at.store.rows, case.key)[:1]
+    if case.claim is not None or not earlier or case.task.fresh_at > (earlier[0].closed_at or ""):
+        return
+    from tether.tasks import elsewhere
+
+    last, others = earlier[0], elsewhere.Elsewhere(at.place, at.work)
+    if others.is_here(last):
+        return
+    if others.state(last, asks_git=last.outcome == claims.DONE) == states.DONE:
+        raise errors.NotAllowed(
+            f"{case.key.label} is done on {last.branch or 'another checkout'} and waits for a"
+            " merge. Nothing was changed.",
+            hint="Merge that branch; a person who wants it done again uses --take-over.",
+            details={"rule": "done elsewhere, waiting for a merge", "branch": last.branch},
+        )
+
+
+def _bring_along(at: desk.Desk, case: desk.Case, *, starts: bool) -> desk.Case:
+    """Let the file say what the claim says."""
+    task = case.task
+    is_started = starts or task.state == states.IN_PROGRESS
+    state = states.IN_PROGRESS if is_started else states.ASSIGNED
+    changes: dict[str, Any] = {"status": state, "agent": at.caller.name}
+    if not task.assigned_at:
+        changes["assigned_at"] = at.now
+    if is_started and not task.started_at:
+        changes["started_at"] = at.now
+    folder = at.caller.name
+    if task.place == states.ASSIGNED and task.owner == at.caller.name:
+        folder = task.folder
+    return desk.rewrite(at, case, changes, states.ASSIGNED, folder)
+
+
+def _claim_without_file(
+    at: desk.Desk,
+    task_id: str,
+    patterns: Iterable[str],
+    news: registry.News,
+    *,
+    takes_over: bool,
+) -> Taken | claims.Refused:
+    """A task that this checkout has no file of: another one may, or no files are used at all."""
+    key = ids.TaskKey(ids.OWN_SOURCE, task_id)
+    if at.work.exists and not claims.history(at.store.rows, key):
+        raise desk.missing(at, task_id)
+    answer = claims.take(
+        at.store,
+        at.spot,
+        at.caller.session_id,
+        key,
+        patterns=patterns,
+        news=news,
+        takes_over=takes_over,
+    )
+    return answer if isinstance(answer, claims.Refused) else Taken(None, answer)
+
+
+def _only_session(at: desk.Desk, name: str) -> agents.Agent | None:
+    """The one session of an agent that is here; None if there is none, or more than one."""
+    found = [each for each in roll.by_name(at.store.rows, name) if each.is_here]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,33 @@
+"""Committing what a verb did, and nothing else: a private index, and a compare-and-swap."""
+
+from __future__ import annotations
+
+from tether import errors, git, text, workspace
+from tether.tasks import desk
+
+
+def require_branch(place: workspace.Workspace) -> str:
+    """The branch to commit to; asked before a verb acts."""
+    branch = git.Git(place.place).branch()
+    if branch is None:
+        raise errors.NotAllowed(
+            "HEAD is detached, so there is no branch to commit to. Nothing was changed.",
+            hint="Check a branch out, or leave --commit away.",
+        )
+    return branch
+
+
+def commit(at: desk.Desk, moved: desk.Moved) -> str | None:
+    """Commit the files that a verb touched; the commit, or None if there was nothing new."""
+    branch = require_branch(at.place)
+    repository = git.Git(at.place.place)
+    edits: dict[str, bytes | None] = {}
+    for path in moved.touched:
+        edits[path] = at.work.files.read_bytes(path) if at.work.files.exists(path) else None
+    if not edits:
+        return None
+    identity = repository.user_identity() or git.Identity(at.caller.name, "")
+    title = text.one_line(moved.task.title, 60)
+    subject = f"tasks: {moved.verb} {moved.task.id}" + (f": {title}" if title else "")
+    done = repository.commit_paths(branch, edits, f"{subject}\n\nTask: {moved.task.id}\n", identity)
+    return done.oid if done.is_new else None

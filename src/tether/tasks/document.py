@@ -1,0 +1,104 @@
+"""The text of a task file, and what it says.
+
+Read with ryaml, a fast parser of YAML 1.2 that refuses duplicate keys and alias bombs. What is
+wrong with a text is a value here, with the line that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tether import text
+from tether.tasks import model
+
+MAX_BYTES = 256 * 1024
+# Deeper than any task, and far from where a parser gets slow.
+_MAX_DEPTH = 100
+_CONFLICT = "<<<<<<< "
+REMOVE = object()
+"""As a change of a field: it goes."""
+
+
+class Document(NamedTuple):
+    """A file's text and what it says; without fields and with a problem if it cannot be read."""
+
+    text: str
+    fields: dict[str, Any]
+    problem: str = ""
+    line: int = 0
+
+
+def read(raw: bytes) -> Document:
+    """What a file says."""
+    try:
+        content = raw.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = raw.count(b"\n", 0, problem.start) + 1
+        return Document("", {}, "it is not UTF-8 text", line)
+    if content.startswith(_CONFLICT) or f"\n{_CONFLICT}" in content:
+        line = _line(content, f"\n{content}".index(f"\n{_CONFLICT}"))
+        return Document(content, {}, "it has the conflict markers of a merge", line)
+    if _is_deep(content):
+        return Document(content, {}, "it is nested too deeply")
+    return _parsed(content)
+
+
+def _parsed(content: str) -> Document:
+    import ryaml
+
+    try:
+        fields = ryaml.loads(content)
+    except ValueError as problem:
+        return Document(content, {}, *_explained(content, str(problem)))
+    if fields is None:
+        return Document(content, {}, "it is empty", 1)
+    if not isinstance(fields, dict):
+        return Document(content, {}, "it is not a list of fields (`name: value`)", 1)
+    return Document(content, fields)
+
+
+def compose(fields: Mapping[str, Any]) -> bytes:
+    """The text of a new file."""
+    known = [name for name in model.FIELDS if name in fields]
+    names = [*known, *(name for name in fields if name not in known)]
+    from tether.tasks import scalars
+
+    return "".join(scalars.entry(name, fields[name]) for name in names).encode()
+
+
+def _line(content: str, position: int) -> int:
+    return content.count("\n", 0, position) + 1
+
+
+def _is_deep(content: str) -> bool:
+    """More open brackets at once than any task has: parsers take long to refuse them."""
+    if content.count("[") + content.count("{") <= _MAX_DEPTH:
+        return False
+    depth = 0
+    for bracket in re.findall(r"[\[\]{}]", content):
+        depth = depth + 1 if bracket in "[{" else max(0, depth - 1)
+        if depth > _MAX_DEPTH:
+            return True
+    return False
+
+
+def _explained(content: str, said: str) -> tuple[str, int]:
+    """A parser's complaint as a reason, and the line that it is about."""
+    if "more than one document" in said:
+        second = re.search(r"(?<=\n)---[ \t]*(?=\r?\n|$)", content[3:])
+        line = _line(content, second.start() + 3) if second else 0
+        return "a second `---` begins another document", line
+    if found := re.search(r'duplicate entry with key "([^"]*)"', said):
+        name = found[1]
+        again = re.compile(rf"^[ \t-]*[\"']?{re.escape(name)}[\"']?[ \t]*:", re.MULTILINE)
+        places = list(again.finditer(content))
+        line = _line(content, places[1].start()) if len(places) > 1 else 0
+        return f"the field '{text.one_line(name, 40)}' is there twice", line
+    if found := re.search(r"at position (\d+)", said):
+        position = len(content.encode()[: int(found[1])].decode("utf-8", "replace"))
+        return text.one_line(said[: found.start()], 120).rstrip(" ,"), _line(content, position)
+    found = re.search(r"at line (\d+)(?: column (\d+))?", said)
+    reason = text.one_line(said[: found.start()] if found else said, 120).rstrip(" ,")
+    return reason, int(found[1]) if found else 0

@@ -1,0 +1,98 @@
+"""What other checkouts and branches say of a task: looked up where its last claim ended.
+
+A verb never commits, so the worktree itself is asked first, as long as it is on that branch; then
+the tip of the branch.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tether import errors, workspace
+from tether.agents import model as agents
+from tether.tasks import effective, model, states, workdir
+
+
+class Elsewhere:
+    """Looks into the other checkouts and branches of a repository, each at most once."""
+
+    def __init__(self, here: workspace.Workspace, work: workdir.Workdir) -> None:
+        self._here = here
+        self._work = work
+        self._branch = workspace.head(here).branch
+        self._worktrees: dict[str, workdir.Workdir | None] = {}
+        self._trees: dict[str, dict[str, list[workdir.Found]]] = {}
+
+    def is_here(self, claim: agents.Claim) -> bool:
+        """Did this claim end on the branch of this checkout?"""
+        if claim.branch is not None and self._branch is not None:
+            return claim.branch == self._branch
+        return claim.worktree == self._here.root
+
+    def state(self, claim: agents.Claim, *, asks_git: bool = True) -> str:
+        """The state of the task's file where a claim ended."""
+        there = self._worktree(claim)
+        if there is not None:
+            found = _best([there.read(each) for each in there.find(claim.task)])
+            if found != effective.ABSENT:
+                return found
+        return self._on_branch(claim) if asks_git and claim.branch else effective.ABSENT
+
+    def _worktree(self, claim: agents.Claim) -> workdir.Workdir | None:
+        path = claim.worktree
+        if not path or path == self._here.root:
+            return None
+        if path not in self._worktrees:
+            self._worktrees[path] = self._opened(path, claim.branch)
+        return self._worktrees[path]
+
+    def _opened(self, path: str, branch: str | None) -> workdir.Workdir | None:
+        if not os.path.isdir(path):
+            return None
+        try:
+            there = workspace.find(path)
+        except errors.TetherError:
+            return None
+        is_ours = there.root == path and there.common_dir == self._here.common_dir
+        if not is_ours or workspace.head(there).branch != branch:
+            return None
+        return workdir.Workdir(path, self._work.root, self._work.leave_out)
+
+    def _on_branch(self, claim: agents.Claim) -> str:
+        branch = claim.branch or ""
+        if branch not in self._trees:
+            self._trees[branch] = self._listed(branch)
+        places = [each.place for each in self._trees[branch].get(claim.task, [])]
+        if states.DONE in places or states.ARCHIVE in places:
+            return states.DONE
+        if states.ASSIGNED in places and claim.outcome == "failed":
+            return states.ERROR
+        return states.PLACES[places[0]][0] if places else effective.ABSENT
+
+    def _listed(self, branch: str) -> dict[str, list[workdir.Found]]:
+        """The task files at the tip of a branch, by id; none if there is no such branch."""
+        from tether import git
+
+        found: dict[str, list[workdir.Found]] = {}
+        try:
+            repository = git.Git(self._here.place)
+            tip = repository.tip(f"refs/heads/{branch}")
+            if tip is None:
+                return found
+            for entry in repository.tree(tip, paths=[self._work.root]):
+                each = workdir.located(entry.path, self._work.root)
+                if each is not None:
+                    found.setdefault(each.task_id, []).append(each)
+        except errors.TetherError:
+            # A name that is no branch, or a Git that cannot be asked: nothing is known of it.
+            return {}
+        return found
+
+
+def _best(tasks: list[model.Task]) -> str:
+    """The state that counts among the files of one task."""
+    readable = [task for task in tasks if not task.problem]
+    if not readable:
+        return effective.ABSENT
+    best = max((task.state for task in readable), key=lambda state: states.RANK.get(state, 5))
+    return states.DONE if best == states.ARCHIVED else best

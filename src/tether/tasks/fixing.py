@@ -1,0 +1,230 @@
+"""Repairs of task files: only what is unambiguous, and never at the cost of a byte.
+
+A plan is made of all files together and changes nothing; applying it takes each task's lock, and
+leaves a file alone that is not any more as it was when the plan was made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tether import errors, ids
+from tether.tasks import desk, document, merging, model, splicing, states, workdir
+
+_KEYS = {"artifacts": "artefacts", "task_id": "id"}
+_SECOND = re.compile(r"(?<=\n)---[ \t]*\r?\n")
+
+
+class Repair(NamedTuple):
+    """What would become of one file."""
+
+    task_id: str
+    path: str
+    before: str
+    after: str | None
+    """Its text; None if it goes, because another file has all of it."""
+    target: str
+    """Where it will be."""
+    reasons: tuple[str, ...]
+
+
+class _Draft(NamedTuple):
+    """A file in the middle of being repaired."""
+
+    found: workdir.Found
+    before: str
+    text: str
+    reasons: tuple[str, ...] = ()
+
+    def said(self, text: str, reason: str) -> _Draft:
+        return self._replace(text=text, reasons=(*self.reasons, reason))
+
+
+def plan(
+    files: Iterable[tuple[workdir.Found, str]],
+    root: str,
+    *,
+    claimed: Iterable[str] = (),
+    now: str,
+    by: str,
+) -> list[Repair]:
+    """The repairs of these files, given as texts."""
+    held = frozenset(claimed)
+    taken = {}
+    by_id: dict[str, list[_Draft]] = {}
+    for found, text in files:
+        taken[found.path] = found
+        draft = _repaired(_Draft(found, text, text), now, by)
+        by_id.setdefault(found.task_id, []).append(draft)
+    repairs = []
+    for task_id, drafts in by_id.items():
+        if ids.TaskId.is_valid(task_id):
+            repairs += _settled(task_id, drafts, root, task_id in held, now, by)
+    moving = {repair.path for repair in repairs if repair.target != repair.path}
+    return [
+        repair
+        for repair in repairs
+        if repair.target == repair.path
+        or repair.target not in taken
+        or repair.target in moving
+        or any(other.path == repair.target and other.after is None for other in repairs)
+    ]
+
+
+def _repaired(draft: _Draft, now: str, by: str) -> _Draft:
+    """The text by itself: markers, documents, names, words."""
+    draft = _without_markers(draft, now, by)
+    draft = _one_document(draft)
+    for old, new in _KEYS.items():
+        draft = _renamed(draft, old, new)
+    read = document.read(draft.text.encode())
+    if read.problem:
+        return draft
+    for name, known in (("status", states.known_status), ("priority", model.known_priority)):
+        written = read.fields.get(name)
+        meant = known(written) if isinstance(written, str) else None
+        if meant is not None and meant != written:
+            draft = _edited(draft, {name: meant}, f"{name}: {written} → {meant}")
+    return draft
+
+
+def _edited(draft: _Draft, changes: Mapping[str, Any], reason: str) -> _Draft:
+    try:
+        edited = splicing.edit(document.read(draft.text.encode()), changes)
+    except errors.TaskUneditable:
+        return draft
+    return draft.said(edited.decode(), reason)
+
+
+def _without_markers(draft: _Draft, now: str, by: str) -> _Draft:
+    both = merging.sides(draft.text)
+    if both is None or both[0] == draft.text:
+        return draft
+    versions = [_version(draft.found, text) for text in dict.fromkeys(both)]
+    if any(version.document.problem for version in versions):
+        return draft
+    winner, losers = merging.settle(versions)
+    reason = f"the two sides of a merge: {winner.task.status} counts"
+    text = _with_history(winner, losers, now, by)
+    return draft if text is None else draft.said(text, reason)
+
+
+def _with_history(
+    winner: merging.Version, losers: list[merging.Version], now: str, by: str
+) -> str | None:
+    entries = merging.entries(winner, losers, now, by)
+    if not entries:
+        return winner.text
+    old = winner.document.fields.get("history") or []
+    history = [*(old if isinstance(old, list) else [old]), *(dict(each) for each in entries)]
+    try:
+        return splicing.edit(winner.document, {"history": history}).decode()
+    except errors.TaskUneditable:
+        return None
+
+
+def _one_document(draft: _Draft) -> _Draft:
+    """A second `---` with a text behind it: the text becomes a field."""
+    start = 3 if draft.text.startswith("---") else 0
+    second = _SECOND.search(draft.text, start)
+    if second is None:
+        return draft
+    first = document.read(draft.text[: second.start()].encode())
+    rest = draft.text[second.end() :]
+    if first.problem:
+        return draft
+    if not rest.strip():
+        return draft.said(draft.text[: second.start()], "a second `---` with nothing behind it")
+    name = next(n for n in ("description", "notes", "body", "text") if n not in first.fields)
+    try:
+        edited = splicing.edit(first, {name: rest})
+    except errors.TaskUneditable:
+        return draft
+    return draft.said(edited.decode(), f"what stood behind a second `---` is `{name}` now")
+
+
+def _renamed(draft: _Draft, old: str, new: str) -> _Draft:
+    """A field under its right name, if that is free."""
+    read = document.read(draft.text.encode())
+    if read.problem or old not in read.fields or new in read.fields:
+        return draft
+    text = re.sub(rf"^{old}(?=[ \t]*:)", new, draft.text, count=1, flags=re.MULTILINE)
+    wanted = {new if name == old else name: value for name, value in read.fields.items()}
+    again = document.read(text.encode())
+    if again.problem or again.fields != wanted:
+        return draft
+    return draft.said(text, f"{old} → {new}")
+
+
+def _settled(
+    task_id: str, drafts: list[_Draft], root: str, is_claimed: bool, now: str, by: str
+) -> list[Repair]:
+    """One file for the task, in its place."""
+    versions = [_version(draft.found, draft.text) for draft in drafts]
+    if any(version.document.problem for version in versions):
+        # What cannot be read could be the better one: only texts are repaired.
+        return [repair for draft in drafts if (repair := _repair(draft, draft.found.path))]
+    winner, losers = merging.settle(versions)
+    by_path = {draft.found.path: draft for draft in drafts}
+    draft = by_path.pop(winner.task.path)
+    others = list(by_path.values())
+    if others:
+        text = _with_history(winner, losers, now, by)
+        if text is None:
+            return []
+        draft = draft.said(text, f"one of {len(drafts)} files of this task: this one counts")
+    target, changes = _place(draft, root, is_claimed=is_claimed)
+    if changes:
+        draft = _edited(draft, changes, _reason(changes))
+    if target != draft.found.path:
+        draft = draft._replace(reasons=(*draft.reasons, f"belongs at {target}"))
+    gone = f"the same task is at {target}; its text is kept in the history there"
+    repairs = [repair] if (repair := _repair(draft, target)) else []
+    repairs += [
+        Repair(task_id, other.found.path, other.before, None, other.found.path, (gone,))
+        for other in others
+    ]
+    return repairs
+
+
+def _place(draft: _Draft, root: str, *, is_claimed: bool) -> tuple[str, dict[str, Any]]:
+    """Where a file belongs, and what it must say there."""
+    found = draft.found
+    version = _version(found, draft.text)
+    task, fields = version.task, version.document.fields
+    standing = task.standing(is_claimed=is_claimed)
+    changes: dict[str, Any] = {}
+    # A status that nobody knows is for a person to read.
+    is_known = states.known_status(task.status) is not None
+    if standing.state in states.RANK and task.status != standing.state and is_known:
+        changes["status"] = standing.state
+    folder = found.folder
+    if standing.place != found.place:
+        if standing.place == states.ASSIGNED and not ids.AgentName.is_valid(task.agent):
+            return found.path, {}
+        folder = task.agent if standing.place == states.ASSIGNED else ""
+        if standing.place == states.ARCHIVE:
+            folder = desk.month_of(task, fields)
+    elif found.place == states.ASSIGNED and task.owner and task.agent != task.owner:
+        changes["agent"] = task.owner
+    directory = "/".join(part for part in (root, standing.place, folder) if part)
+    return f"{directory}/{found.task_id}{workdir.SUFFIX}", changes
+
+
+def _reason(changes: Mapping[str, Any]) -> str:
+    said = ", ".join(f"{name}: {value}" for name, value in changes.items())
+    return f"{said}, as its directory says"
+
+
+def _repair(draft: _Draft, target: str) -> Repair | None:
+    if draft.text == draft.before and target == draft.found.path:
+        return None
+    found = draft.found
+    return Repair(found.task_id, found.path, draft.before, draft.text, target, draft.reasons)
+
+
+def _version(found: workdir.Found, text: str) -> merging.Version:
+    loaded = workdir.parsed(found, text.encode())
+    return merging.Version(text, loaded.document, loaded.task)

@@ -1,0 +1,177 @@
+"""Edits of a task file that leave the rest of it as it is.
+
+An edit is spliced into the lines where the text is plain, and made by ruamel.yaml otherwise. Either
+way the result is read again and must say exactly what was meant; if not, nothing is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from tether import errors
+from tether.tasks import model, scalars
+from tether.tasks.document import REMOVE, Document, read
+
+_KEY = re.compile(
+    r"""(?:([A-Za-z_][\w-]*)|"([A-Za-z_][\w-]*)"|'([A-Za-z_][\w-]*)')[ \t]*:(?=\s|$)"""
+)
+_ITEM = re.compile(r"([ ]*)-(?=[ \r\n]|$)")
+# A value that stands on its key's line, and the comment behind it.
+_VALUE = re.compile(
+    r"""([ \t]*)("(?:[^"\\\r\n]|\\[^\r\n])*"|'(?:[^'\r\n]|'')*'|(?:[^\s"'#\[{&*!|>%@`]"""
+    r"""(?:[^\s#]|[ \t]+(?!#|\s)|(?<=\S)\#)*)?)([ \t]*|[ \t]+\#[^\r\n]*)"""
+)
+
+
+def edit(document: Document, changes: Mapping[str, Any]) -> bytes:
+    """The text with other fields, everything else as it was."""
+    wanted = {name: value for name, value in document.fields.items() if name not in changes}
+    wanted |= {name: value for name, value in changes.items() if value is not REMOVE}
+    for attempt in (_splice, _round_trip):
+        edited = attempt(document, changes)
+        if edited is not None and _says(edited, wanted):
+            return edited.encode()
+    raise errors.TaskUneditable
+
+
+def _says(content: str, wanted: dict[str, Any]) -> bool:
+    found = read(content.encode("utf-8", "surrogatepass"))
+    return not found.problem and found.fields == wanted
+
+
+# Splicing
+
+
+class _Entry(NamedTuple):
+    """The lines of one field at the top level, without what only stands behind it."""
+
+    name: str
+    start: int
+    end: int
+
+
+def _entries(lines: list[str]) -> list[_Entry] | None:
+    """The top-level fields; None if the text has anything but plain fields at its margin."""
+    entries: list[_Entry] = []
+    start, name, last = -1, "", -1
+    for number, line in enumerate(lines):
+        bare = line.removeprefix("\ufeff") if number == 0 else line
+        if not bare.strip() or bare.startswith("#"):
+            continue
+        is_inner = bare[0] in " \t" or (_ITEM.match(bare) and not bare.startswith("---"))
+        if is_inner:
+            if start < 0:
+                return None
+            last = number
+            continue
+        if start >= 0:
+            entries.append(_Entry(name, start, last + 1))
+            start = -1
+        if bare.startswith(("---", "...", "%")):
+            # Something may stand behind the marker.
+            if bare.rstrip() not in ("---", "...") and not bare.startswith("%"):
+                return None
+            continue
+        found = _KEY.match(bare)
+        if not found:
+            return None
+        start, last, name = number, number, found[1] or found[2] or found[3]
+    if start >= 0:
+        entries.append(_Entry(name, start, last + 1))
+    return entries
+
+
+def _splice(document: Document, changes: Mapping[str, Any]) -> str | None:
+    lines = document.text.splitlines(keepends=True)
+    if any("\r" in line[:-2] for line in lines):
+        return None
+    newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    for name, value in changes.items():
+        entries = _entries(lines)
+        if entries is None:
+            return None
+        here = next((entry for entry in entries if entry.name == name), None)
+        if here is None:
+            if value is not REMOVE:
+                _insert(lines, entries, name, value, newline)
+            continue
+        old = document.fields.get(name)
+        lines[here.start : here.end] = _replaced(
+            lines[here.start : here.end], here.name, old, value, newline
+        )
+    return "".join(lines)
+
+
+def _insert(lines: list[str], entries: list[_Entry], name: str, value: Any, newline: str) -> None:
+    """A new field behind those that come before it in the usual order."""
+    order = {field: number for number, field in enumerate(model.FIELDS)}
+    rank = order.get(name, len(order))
+    before = [
+        entry for entry in entries if order.get(entry.name, -1) < rank and entry.name in order
+    ]
+    at = before[-1].end if before else (entries[-1].end if entries else len(lines))
+    if at and not lines[at - 1].endswith("\n"):
+        lines[at - 1] += newline
+    lines[at:at] = _lines(scalars.entry(name, value), newline)
+
+
+def _replaced(block: list[str], name: str, old: Any, new: Any, newline: str) -> list[str]:
+    """The lines of a field with another value, as like the old ones as can be."""
+    if new is REMOVE:
+        return []
+    if isinstance(old, list) and old and isinstance(new, list) and new[: len(old)] == old:
+        item = _ITEM.match(block[1]) if len(block) > 1 else None
+        if item:
+            if not block[-1].endswith("\n"):
+                block[-1] += newline
+            return [*block, *_lines(scalars.items(new[len(old) :], len(item[1])), newline)]
+    head = _KEY.match(block[0].removeprefix("\ufeff"))
+    if len(block) == 1 and head and not isinstance(new, (dict, list)):
+        start = head.end() + len(block[0]) - len(block[0].removeprefix("\ufeff"))
+        end = len(block[0].rstrip("\r\n"))
+        value = _VALUE.fullmatch(block[0], start, end)
+        if value and "\n" not in str(new):
+            written = scalars.like(value[2], new)
+            comment = value[3] if value[3].strip() else ""
+            return [
+                f"{block[0][:start]}{value[1] or ' '}{written}{comment}{block[0][end:] or newline}"
+            ]
+    first, *rest = _lines(scalars.entry(name, new), newline)
+    mark = "\ufeff" if block[0].startswith("\ufeff") else ""
+    return [mark + first, *rest]
+
+
+def _lines(content: str, newline: str) -> list[str]:
+    return content.replace("\n", newline).splitlines(keepends=True)
+
+
+# Where splicing is not enough
+
+
+def _round_trip(document: Document, changes: Mapping[str, Any]) -> str | None:
+    import io
+    import warnings
+
+    import ruamel.yaml
+    from ruamel.yaml.error import YAMLError
+
+    editor = ruamel.yaml.YAML(typ="rt")
+    editor.preserve_quotes = True
+    editor.width = 4096
+    editor.indent(mapping=2, sequence=4, offset=2)
+    out = io.StringIO()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fields = editor.load(document.text)
+            for name, value in changes.items():
+                if value is REMOVE:
+                    fields.pop(name, None)
+                else:
+                    fields[name] = value
+            editor.dump(fields, out)
+    except (YAMLError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return out.getvalue()

@@ -1,0 +1,269 @@
+"""The task files of one checkout: found by id, listed, read, written and moved.
+
+Layout: `inbox/`, `assigned/<agent>/`, `done/` and `archive/<month>/` below the work directory, each
+with a `.gitkeep`: without it Git takes an emptied directory for a renamed one, and a merge would
+carry unstarted tasks to `done/`. Directories of a team's own below these are read too. What a move
+means is not known here.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tether import config, errors, files, ids
+from tether.tasks import document, model, states
+
+SUFFIX = ".yaml"
+SUFFIXES = (SUFFIX, ".yml")
+KEEP = ".gitkeep"
+VANISHED = "it has just vanished"
+_MAX_DEPTH = 4
+
+
+class Found(NamedTuple):
+    """A name that looks like a task's file."""
+
+    path: str
+    place: str
+    folder: str
+    name: str
+    seen: os.stat_result | None
+    """None for what is no regular file: a link, a pipe."""
+
+    @property
+    def task_id(self) -> str:
+        return self.name[: self.name.rindex(".")]
+
+
+class Loaded(NamedTuple):
+    """A task with the text that it was read from."""
+
+    task: model.Task
+    document: document.Document
+
+
+class Workdir:
+    """Where a checkout keeps its tasks."""
+
+    def __init__(self, top: str, root: str = "work", leave_out: Iterable[str] = ()) -> None:
+        self.top = top
+        self.root = root
+        self.leave_out = frozenset(leave_out)
+        self.files = files.Root(top)
+
+    @property
+    def exists(self) -> bool:
+        """Does this checkout keep tasks here?"""
+        return any(os.path.isdir(os.path.join(self.top, self.root, p)) for p in states.PLACES)
+
+    # Finding
+
+    def find(self, task_id: str) -> list[Found]:
+        """Every file of a task, without listing the others."""
+        wanted = ids.TaskId(task_id)
+        found = []
+        for place in states.PLACES:
+            for folder in ("", *self._folders(place)):
+                for suffix in SUFFIXES:
+                    each = self._look(place, folder, wanted + suffix)
+                    if each is not None:
+                        found.append(each)
+        return found
+
+    def scan(self, places: Iterable[str] = tuple(states.PLACES)) -> Iterator[Found]:
+        """Every file in these places, in no order."""
+        for place in places:
+            if not self.is_linked(place):
+                yield from self._scan(place, "", 0)
+
+    def is_linked(self, place: str) -> bool:
+        """Does a link stand where the directory should be? It is not followed."""
+        path = self.top
+        for part in (*self.root.split("/"), place):
+            path = os.path.join(path, part)
+            if os.path.islink(path):
+                return True
+        return False
+
+    def _scan(self, place: str, folder: str, depth: int) -> Iterator[Found]:
+        directory = self.directory(place, folder)
+        try:
+            entries = os.scandir(os.path.join(self.top, directory))
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as problem:
+            raise errors.FileError(
+                f"The directory {directory} cannot be listed: {problem.strerror}."
+            ) from problem
+        with entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(SUFFIXES):
+                    yield Found(f"{directory}/{name}", place, folder, name, _look(entry))
+                # A link to a directory is not followed: it could lead anywhere.
+                elif self._is_read(name, depth) and entry.is_dir(follow_symlinks=False):
+                    below = f"{folder}/{name}" if folder else name
+                    yield from self._scan(place, below, depth + 1)
+
+    def _is_read(self, name: str, depth: int) -> bool:
+        return name[0] != "." and name not in self.leave_out and depth < _MAX_DEPTH
+
+    def folders(self, place: str) -> list[str]:
+        """The directories below a place, sorted: agents, months."""
+        return sorted(self._folders(place))
+
+    def _folders(self, place: str, folder: str = "", depth: int = 0) -> Iterator[str]:
+        path = os.path.join(self.top, self.directory(place, folder))
+        try:
+            # Most file systems count a directory's own directories among its links; a place with
+            # ten thousand files and no directory need not be listed to know that.
+            if os.stat(path).st_nlink == 2 or depth >= _MAX_DEPTH:
+                return
+            with os.scandir(path) as entries:
+                names = [
+                    entry.name
+                    for entry in entries
+                    if not entry.name.endswith(SUFFIXES) and entry.is_dir(follow_symlinks=False)
+                ]
+        except OSError:
+            return
+        for name in names:
+            if name[0] != "." and name not in self.leave_out:
+                below = f"{folder}/{name}" if folder else name
+                yield below
+                yield from self._folders(place, below, depth + 1)
+
+    def _look(self, place: str, folder: str, name: str) -> Found | None:
+        path = f"{self.directory(place, folder)}/{name}"
+        try:
+            seen = os.stat(os.path.join(self.top, path), follow_symlinks=False)
+        except OSError:
+            return None
+        return Found(path, place, folder, name, seen if stat.S_ISREG(seen.st_mode) else None)
+
+    # Reading
+
+    def raw(self, found: Found) -> bytes:
+        """The content of a file."""
+        return self.files.read_bytes(found.path, document.MAX_BYTES)
+
+    def load(self, found: Found) -> Loaded:
+        """Read a file. What is wrong with it is the task's problem, not an error."""
+        try:
+            raw = self.raw(found)
+        except errors.FileTooLarge:
+            return _broken(found, f"it has more than {document.MAX_BYTES // 1024} KiB")
+        except errors.LinkRefused:
+            return _broken(found, "it is a link, or stands behind one")
+        except errors.NotFound:
+            return _broken(found, VANISHED)
+        except errors.FileError as problem:
+            return _broken(found, f"it cannot be read ({problem.code})")
+        return parsed(found, raw)
+
+    def read(self, found: Found) -> model.Task:
+        return self.load(found).task
+
+    # Writing
+
+    def prepare(self) -> list[str]:
+        """Make the directories that are missing; what was made."""
+        made = []
+        for place in states.PLACES:
+            made += self.make_place(place)
+        return made
+
+    def make_place(self, place: str, folder: str = "") -> list[str]:
+        """Make one directory, with the `.gitkeep` that keeps Git from renaming it in merges."""
+        name = self.directory(place, folder)
+        keep = f"{name}/{KEEP}"
+        if self.files.exists(keep):
+            return []
+        self.files.make_directories(name)
+        try:
+            self.files.write_atomic(keep, b"", replace=False)
+        except errors.AlreadyThere:
+            return []
+        return [keep]
+
+    def path_of(self, task_id: str, place: str, folder: str = "") -> str:
+        return f"{self.directory(place, folder)}/{ids.TaskId(task_id)}{SUFFIX}"
+
+    def write(self, path: str, content: bytes) -> None:
+        """Give an existing file other content."""
+        self.files.write_atomic(path, content)
+
+    def create(
+        self, task_id: str, content: bytes, place: str = states.INBOX, folder: str = ""
+    ) -> str:
+        """Write a new file; its path."""
+        self.make_place(place, folder)
+        path = self.path_of(task_id, place, folder)
+        self.files.write_atomic(path, content, replace=False)
+        return path
+
+    def move(self, path: str, task_id: str, place: str, folder: str = "") -> str:
+        """Carry a file to another directory; its new path."""
+        target = self.path_of(task_id, place, folder)
+        if target != path:
+            self.make_place(place, folder)
+            self.files.relink(path, target)
+        return target
+
+    def replace(self, path: str, target: str) -> None:
+        """Carry a file to a path that may be taken by another whose content is kept elsewhere."""
+        self.files.rename(path, target)
+
+    def directory(self, place: str, folder: str = "") -> str:
+        """The path of a place, from the top of the checkout."""
+        return "/".join(part for part in (self.root, place, folder) if part)
+
+
+def of(top: str, settings: config.Settings) -> Workdir:
+    """The work directory that the settings name."""
+    leave_out = [name.strip() for name in settings.text("tasks.leave_out").split(",")]
+    return Workdir(
+        top, settings.text("tasks.root").strip("/"), [name for name in leave_out if name]
+    )
+
+
+def parsed(found: Found, raw: bytes) -> Loaded:
+    """A task from bytes, wherever they come from: the disk, Git, a pack."""
+    read = document.read(raw)
+    task_id = found.task_id
+    if not ids.TaskId.is_valid(task_id):
+        problem = "its name is not a valid id"
+        return Loaded(_task(found, read.fields)._replace(problem=problem), read)
+    if read.problem:
+        broken = model.Task(task_id, found.path, found.place, found.folder)
+        return Loaded(broken._replace(problem=read.problem, line=read.line), read)
+    return Loaded(_task(found, read.fields), read)
+
+
+def located(path: str, root: str) -> Found | None:
+    """What a path, from the top of a checkout, is among the tasks; None if it is no task's file."""
+    inside = path.removeprefix(f"{root}/") if path.startswith(f"{root}/") else ""
+    place, _, rest = inside.partition("/")
+    folder, _, name = rest.rpartition("/")
+    if place not in states.PLACES or not name.endswith(SUFFIXES):
+        return None
+    return Found(path, place, folder, name, None)
+
+
+def _task(found: Found, fields: dict[str, object]) -> model.Task:
+    return model.task(found.task_id, found.path, found.place, found.folder, fields)
+
+
+def _broken(found: Found, problem: str) -> Loaded:
+    task = model.Task(found.task_id, found.path, found.place, found.folder, problem=problem)
+    return Loaded(task, document.Document("", {}, problem))
+
+
+def _look(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False) if entry.is_file(follow_symlinks=False) else None
+    except FileNotFoundError:
+        return None
