@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tether import ids
+from tether import errors, ids
 from tether.agents import claims, model
 from tether.cli import answers, claim, context, verbs
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     key, outcome = ids.TaskKey.parse(values["task"]), ids.Outcome(values["outcome"])
+    _require_no_file(call, key)
     session_id = _session_id(call, values["session"])
     epoch = values["epoch"]
     if epoch is None:
@@ -23,6 +24,15 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     return answers.Answer(
         "claim", claim.shown(closed), lambda: f"{key.label} is free: {closed.outcome}."
     )
+
+
+def _require_no_file(call: context.Context, key: ids.TaskKey) -> None:
+    """A file would go on saying that somebody works on it."""
+    if key.source == ids.OWN_SOURCE and call.workspace.root and call.work.find(key.id):
+        raise errors.NotAllowed(
+            f"{key.label} has a file, which tells what became of it. Nothing was changed.",
+            hint="Use `tether finish`, `tether fail` or `tether task return`.",
+        )
 
 
 def _session_id(call: context.Context, named: str | None) -> str:

@@ -27,17 +27,29 @@ STORY = (
     Scene("Set up Tether. It says what it changes; --yes answers for you.", ("init", "--yes")),
     Scene("Is everything in order?", ("doctor",)),
     Scene(
-        "An agent takes a task, and says which files it will change.",
+        "A person writes tasks down. They are files in the repository.",
+        ("task", "new", "Ring when it freezes", "--id", "frost-alarm", "--priority", "high"),
+    ),
+    Scene("Another one.", ("task", "new", "Tidy up", "--id", "tidy-up")),
+    Scene(
+        "And one that waits for the first.",
+        ("task", "new", "Tell the gardeners", "--id", "announce", "--depends-on", "frost-alarm"),
+    ),
+    Scene("An agent asks what to do.", ("next",), who="ada", has_process=False),
+    Scene(
+        "It takes the task, and says which files it will change.",
         ("claim", "frost-alarm", "--path", "station.py"),
         who="ada",
         has_process=False,
     ),
     Scene("Another one is refused, and told who has it.", ("claim", "frost-alarm"), who="bob"),
+    Scene("What waits cannot be taken either.", ("claim", "announce"), who="bob"),
     Scene(
         "It takes another task, and both hear that they will meet in a file.",
         ("claim", "tidy-up", "--path", "*.py"),
         who="bob",
     ),
+    Scene("What is there, and who has it?", ("task", "list")),
     Scene("Who is here?", ("agent", "list")),
     Scene(
         "The first one tells how far it is, and then falls silent.",
@@ -55,13 +67,22 @@ STORY = (
     ),
     Scene(
         "The first one wakes up. It cannot finish what is not its own any more.",
-        ("release", "frost-alarm", "--outcome", "done"),
+        ("finish", "frost-alarm"),
         who="ada",
         has_process=False,
     ),
-    Scene("Everything that happens is in one log.", ("events", "--task", "frost-alarm")),
-    Scene("Programs read the same as JSON.", ("claims", "--json")),
-    Scene("A typo gets an answer too.", ("evnts",)),
+    Scene(
+        "The one who has it can. What is missing becomes a task of its own.",
+        ("finish", "frost-alarm", "--summary", "It rings.", "--artefact", "station.py")
+        + ("--partial", "--missing", "test_station.py", "--why", "No frost to test it with."),
+        who="cyd",
+    ),
+    Scene("Now what waited is free.", ("next", "--limit", "2"), who="dan"),
+    Scene("A task's whole life, from Git and from the log.", ("task", "history", "frost-alarm")),
+    Scene("Are all task files in order?", ("validate",)),
+    Scene("Everything that happens is in one log.", ("events", "--limit", "8")),
+    Scene("Programs read the same as JSON.", ("task", "show", "announce", "--json")),
+    Scene("A typo gets an answer too.", ("task", "shwo", "announce")),
     Scene("And the whole store can be taken along.", ("export", "-o", "store.jsonl")),
 )
 

@@ -99,6 +99,6 @@ def _explained(content: str, said: str) -> tuple[str, int]:
     if found := re.search(r"at position (\d+)", said):
         position = len(content.encode()[: int(found[1])].decode("utf-8", "replace"))
         return text.one_line(said[: found.start()], 120).rstrip(" ,"), _line(content, position)
-    found = re.search(r"at line (\d+)(?: column (\d+))?", said)
-    reason = text.one_line(said[: found.start()] if found else said, 120).rstrip(" ,")
-    return reason, int(found[1]) if found else 0
+    found = re.search(r"at line (\d+)", said)
+    reason = re.sub(r" ?at line \d+ column \d+", "", said)
+    return text.one_line(reason, 120).rstrip(" ,"), int(found[1]) if found else 0

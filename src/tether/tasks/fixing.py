@@ -85,6 +85,8 @@ def _repaired(draft: _Draft, now: str, by: str) -> _Draft:
     for name, known in (("status", states.known_status), ("priority", model.known_priority)):
         written = read.fields.get(name)
         meant = known(written) if isinstance(written, str) else None
+        if name == "priority" and written in model.PRIORITY_ALIASES:
+            continue  # another word for it that real projects use on purpose
         if meant is not None and meant != written:
             draft = _edited(draft, {name: meant}, f"{name}: {written} → {meant}")
     return draft

@@ -262,7 +262,7 @@ def _names(subject: Subject) -> list[Finding]:
 
 def _priority(subject: Subject) -> list[Finding]:
     written = subject.fields.get("priority")
-    if written is None or written in model.PRIORITIES:
+    if written is None or written in (*model.PRIORITIES, *model.PRIORITY_ALIASES):
         return []
     return [_finding(subject, PRIORITY, str(written))]
 

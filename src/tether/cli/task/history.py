@@ -48,7 +48,7 @@ def _text(task_id: str, steps: list[room.Step]) -> str:
     lines = []
     for step in steps:
         grade = f" [{step.grade}]" if step.grade not in ("", "legal") else ""
-        state = f" → {step.state}" if step.state else ""
+        state = f" → {step.state}" if step.state not in ("", step.what) else ""
         where = f" {step.commit[:12]}" if step.commit else ""
         note = f"  {text.one_line(step.note, 80)}" if step.note else ""
         lines.append(

@@ -111,7 +111,8 @@ def _text(found: Listed, now: str) -> str:
     rows = [("ID", "STATE", "PRIORITY", "AGENT", "AGE", "TITLE")]
     for view in found.views:
         task = view.task
-        said = [view.said] if view.said else []
+        # Who simply has it stands in a column of its own.
+        said = [view.said] if view.said and view.effective.overlay != effective.HELD else []
         if task.id in found.stalled:
             said.append(f"stalled: in progress for {shown.ago(task.started_at, now_ms) or 'long'}")
         if task.problem:
