@@ -45,9 +45,10 @@ TASKS = {
 MOVING = TASKS | {"tether.tasks.claiming", "tether.tasks.dependencies"}
 STALLED = {"tether.tasks.stalling"}
 WRITING = {"tether.tasks.scalars", "tether.tasks.splicing"}
-SHOWN = {
-    "tether.cli.task", "tether.cli.task.shown", "tether.tasks.dependencies",
-    "tether.tasks.effective", "tether.tasks.elsewhere", "tether.tasks.views",
+SHOWN = {"tether.cli.task", "tether.cli.task.shown"}
+VIEWED = SHOWN | {
+    "tether.tasks.dependencies", "tether.tasks.effective", "tether.tasks.elsewhere",
+    "tether.tasks.views",
 }  # fmt: skip
 LISTING = {
     "tether.index", "tether.index.database", "tether.index.parsed", "tether.tasks.listing",
@@ -111,11 +112,14 @@ def own(imported: set[str]) -> set[str]:
             {"tether.cli.task.move", "tether.tasks.moves"} | STALLED | MOVING | WRITING | SHOWN,
         ),
         (["release", "T0"], {"tether.cli.release", "tether.cli.claim"} | MOVING),
-        (["task", "show", "T1"], {"tether.cli.task.show"} | SHOWN | TASKS),
-        (["task", "list"], {"tether.cli.task.listing"} | STALLED | SHOWN | LISTING | TASKS),
+        (["task", "show", "T1"], {"tether.cli.task.show"} | VIEWED | TASKS),
+        (["task", "list"], {"tether.cli.task.listing"} | STALLED | VIEWED | LISTING | TASKS),
         (
             ["next"],
-            {"tether.cli.next", "tether.brief", "tether.brief.choosing"} | SHOWN | LISTING | MOVING,
+            {"tether.cli.next", "tether.brief", "tether.brief.choosing"}
+            | VIEWED
+            | LISTING
+            | MOVING,
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

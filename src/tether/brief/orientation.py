@@ -31,7 +31,7 @@ def look(
     place: workspace.Workspace,
     work: workdir.Workdir | None,
     store: port.Store,
-    viewer: views.Viewer,
+    viewer: views.Viewer | None,
     session: registry.Session,
     now: str,
     settings: config.Settings,
@@ -41,7 +41,7 @@ def look(
     following: views.View | None = None
     stalled: list[model.Task] = []
     mine = {claim.task for claim in claims.open_ones(store.rows, session.session_id)}
-    if work is not None:
+    if work is not None and viewer is not None:
         stalled_ms = settings.integer("tasks.stalled_seconds") * 1000
         found = listing.tasks(place, work)
         held = [viewer.view(task) for task in found if task.id in mine]

@@ -40,6 +40,30 @@ def claims(rounds: int, processes: int, url: str | None) -> answers.Answer:
     return answers.Answer("claims", result, lambda: _claims_table(result))
 
 
+@bench.command()
+@click.option(
+    "--tasks",
+    "counts",
+    default=[10_000],
+    show_default="10000",
+    multiple=True,
+    type=click.IntRange(50, 1_000_000),
+    help="In a repository with this many; may be repeated.",
+)
+@click.option("--rounds", default=15, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--all-open", is_flag=True, help="All of them new, instead of three in ten open.")
+@cold.answering
+def tasks(counts: tuple[int, ...], rounds: int, all_open: bool) -> answers.Answer:
+    """What looking at tasks and moving them costs, against the bare interpreter.
+
+    Beside it bd, backlog and tk, if they are installed.
+    """
+    from tether.bench import tasks as harness
+
+    result = harness.measure(counts, rounds, all_open=all_open)
+    return answers.Answer("tasks", result, lambda: _tasks_table(result))
+
+
 def _claims_table(result: dict[str, Any]) -> str:
     lines = []
     for store, found in result["stores"].items():
@@ -62,12 +86,37 @@ def _claims_table(result: dict[str, Any]) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _table(result: dict[str, Any]) -> str:
-    lines = [f"against {result['floor']}, {result['rounds']} rounds", ""]
-    lines.append(f"{'command':<16} {'CPU':>7} {'wall':>7} {'CPU ms':>8} {'wall ms':>8}")
-    for name, cost in result["commands"].items():
-        lines.append(
-            f"{name:<16} {cost['cpu_ratio']:>6.2f}x {cost['wall_ratio']:>6.2f}x"
-            f" {cost['cpu_ms']:>8.1f} {cost['wall_ms']:>8.1f}"
-        )
+def _tasks_table(result: dict[str, Any]) -> str:
+    lines = [f"against {result['floor']}, {result['rounds']} rounds"]
+    for size in result["sizes"]:
+        lines += ["", f"{size['tasks']} tasks, {size['open']} of them open", ""]
+        lines += _rows(size["commands"])
+        for name, seconds in size["cold_index_seconds"].items():
+            lines.append(f"{name:<26} {seconds:>7.2f} s without an index")
+        for command, found in size["others"].items():
+            is_measured = isinstance(found, dict) and "error" not in found
+            lines += ["", *_rows(found)] if is_measured else [f"{command}: {_why(found)}"]
     return "\n".join(lines)
+
+
+def _table(result: dict[str, Any]) -> str:
+    heading = f"against {result['floor']}, {result['rounds']} rounds"
+    return "\n".join([heading, "", *_rows(result["commands"])])
+
+
+def _rows(commands: dict[str, Any]) -> list[str]:
+    lines = [f"{'command':<26} {'CPU':>8} {'wall':>8} {'CPU ms':>9} {'wall ms':>9}"]
+    for name, cost in commands.items():
+        if "error" in cost:
+            lines.append(f"{name:<26} {_why(cost)}")
+            continue
+        lines.append(
+            f"{name:<26} {cost['cpu_ratio']:>7.2f}x {cost['wall_ratio']:>7.2f}x"
+            f" {cost['cpu_ms']:>9.1f} {cost['wall_ms']:>9.1f}"
+        )
+    return lines
+
+
+def _why(found: str | dict[str, str]) -> str:
+    """Why something was not measured."""
+    return found if isinstance(found, str) else found["error"]

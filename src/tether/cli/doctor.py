@@ -118,12 +118,30 @@ def _report(call: context.Context) -> dict[str, Any]:
         )
         if kind is not None:
             checks.append(Check("file system", "ok", kind or "unknown"))
+    if place.root is not None:
+        root = place.root
+        checks.extend(_try(checks, "tasks", lambda: _check_tasks(root, settings)) or [])
     facts = _try(checks, "store", lambda: _described(place, settings))
     if facts is not None:
         report["store"] = facts
         report["journal_mode"] = facts.get("journal_mode")
         checks.append(_check_store(facts))
     return report
+
+
+def _check_tasks(top: str, settings: config.Settings) -> list[Check]:
+    """The task files, if this repository keeps any."""
+    from tether.tasks import checking, workdir
+
+    work = workdir.of(top, settings)
+    if not work.exists:
+        return []
+    found = checking.check(work)
+    number = f"{found.files} in {work.root}"
+    if not found.findings:
+        return [Check("tasks", "ok", number)]
+    said = f"{number}, with {len(found.findings)} findings"
+    return [Check("tasks", "warn", said, "Run `tether validate`.")]
 
 
 def _described(place: workspace.Workspace, settings: config.Settings) -> dict[str, Any]:

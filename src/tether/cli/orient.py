@@ -16,7 +16,7 @@ def _run(call: context.Context, _: verbs.Values) -> answers.Answer:
         call.workspace,
         call.work if call.workspace.root else None,
         call.store,
-        call.viewer,
+        call.viewer if call.workspace.root else None,
         call.session,
         now,
         call.settings,

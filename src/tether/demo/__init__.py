@@ -73,8 +73,10 @@ STORY = (
     ),
     Scene(
         "The one who has it can. What is missing becomes a task of its own.",
-        ("finish", "frost-alarm", "--summary", "It rings.", "--artefact", "station.py")
-        + ("--partial", "--missing", "test_station.py", "--why", "No frost to test it with."),
+        (
+            *("finish", "frost-alarm", "--summary", "It rings.", "--artefact", "station.py"),
+            *("--partial", "--missing", "test_station.py", "--why", "No frost to test it with."),
+        ),
         who="cyd",
     ),
     Scene("Now what waited is free.", ("next", "--limit", "2"), who="dan"),

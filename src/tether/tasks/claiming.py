@@ -141,13 +141,19 @@ def require_unheld(at: desk.Desk, case: desk.Case, verb: str) -> None:
 def _dependency(work: workdir.Workdir, task_id: str) -> dependencies.Dependency:
     if not ids.TaskId.is_valid(task_id):
         return dependencies.Dependency(task_id, states.NONE)
-    found = work.find(task_id)
-    tasks = [work.read(each) for each in found]
+    tasks = [work.read(each) for each in work.find(task_id)] or _packed(work, task_id)
     if not tasks:
         return dependencies.Dependency(task_id, states.NONE)
     best = max(tasks, key=lambda task: states.RANK.get(task.state, 5))
     state = "unreadable" if best.problem else best.state
     return dependencies.Dependency(task_id, state, best.is_cancelled)
+
+
+def _packed(work: workdir.Workdir, task_id: str) -> list[model.Task]:
+    from tether.tasks import packs
+
+    loaded = packs.load(work, task_id)
+    return [loaded.task] if loaded else []
 
 
 def _why_unmet(each: dependencies.Dependency) -> str:

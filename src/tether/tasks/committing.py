@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tether import errors, git, text, workspace
 from tether.tasks import desk
 
@@ -19,15 +21,20 @@ def require_branch(place: workspace.Workspace) -> str:
 
 def commit(at: desk.Desk, moved: desk.Moved) -> str | None:
     """Commit the files that a verb touched; the commit, or None if there was nothing new."""
+    title = text.one_line(moved.task.title, 60)
+    subject = f"tasks: {moved.verb} {moved.task.id}" + (f": {title}" if title else "")
+    return commit_paths(at, moved.touched, f"{subject}\n\nTask: {moved.task.id}\n")
+
+
+def commit_paths(at: desk.Desk, paths: Iterable[str], message: str) -> str | None:
+    """Commit these files as they are now, and those that are gone as gone."""
     branch = require_branch(at.place)
     repository = git.Git(at.place.place)
     edits: dict[str, bytes | None] = {}
-    for path in moved.touched:
+    for path in paths:
         edits[path] = at.work.files.read_bytes(path) if at.work.files.exists(path) else None
     if not edits:
         return None
     identity = repository.user_identity() or git.Identity(at.caller.name, "")
-    title = text.one_line(moved.task.title, 60)
-    subject = f"tasks: {moved.verb} {moved.task.id}" + (f": {title}" if title else "")
-    done = repository.commit_paths(branch, edits, f"{subject}\n\nTask: {moved.task.id}\n", identity)
+    done = repository.commit_paths(branch, edits, message, identity)
     return done.oid if done.is_new else None

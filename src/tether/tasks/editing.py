@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from tether import clock, errors, ids, text
 from tether.store import events, port
-from tether.tasks import claiming, dependencies, desk, document, model, states
+from tether.tasks import claiming, dependencies, desk, document, model, packs, states
 
 # What may be set by hand; states, owners and times are for the verbs.
 TEXTS = ("title", "priority", "description", "plan")
@@ -170,7 +170,7 @@ def _text(value: str) -> str:
 
 def _create(at: desk.Desk, task_id: ids.TaskId, fields: dict[str, Any]) -> str:
     with desk.locked(at, task_id):
-        if at.work.find(task_id):
+        if at.work.find(task_id) or packs.load(at.work, task_id) is not None:
             raise errors.AlreadyThere(f"There is already a task {task_id}. It was not replaced.")
         twins = {each.task_id.lower(): each.task_id for each in at.work.scan()}
         if twin := twins.get(task_id.lower()):

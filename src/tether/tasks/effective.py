@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tether.tasks import states
 
 ABSENT = "absent"
-UNREADABLE = "unreadable"
+UNREADABLE = states.UNREADABLE
 MINE, ALIVE, SUSPECT, OVER = "mine", "alive", "suspect", "over"
 """Who holds the open claim: the one who asks, or somebody alive, perhaps gone, or gone."""
 ENDED = ("done", "failed")

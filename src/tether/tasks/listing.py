@@ -43,7 +43,7 @@ def tasks(
     try:
         reader = index.Reader(_PARSER, fetch, parse)
         below = [f"{work.root}/{name}" for name in wanted]
-        records = index.refreshed(opened, place.name, below, stamps, reader)
+        records = index.refreshed(opened, work.top, below, stamps, reader)
     finally:
         opened.close()
     listed = [work.read(each) for each in found.values() if each.seen is None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tether import clock, text
+from tether import clock, ids, text
 from tether.tasks import states
 
 PRIORITIES = ("critical", "high", "normal", "low")
@@ -64,7 +64,7 @@ class Task(NamedTuple):
         return states.settle(
             self.place,
             self.status,
-            has_agent=bool(self.agent),
+            has_agent=ids.AgentName.is_valid(self.agent),
             is_cancelled=self.is_cancelled,
             is_claimed=is_claimed,
         )
@@ -84,7 +84,8 @@ def task(task_id: str, path: str, place: str, folder: str, fields: dict[str, Any
     fresh = [_word(e.get("at")) for e in entries if e.get("what") in FRESH_STARTS]
     status, agent = _word(fields.get("status")), _word(fields.get("agent"))
     is_cancelled = bool(fields.get("cancelled"))
-    standing = states.settle(place, status, has_agent=bool(agent), is_cancelled=is_cancelled)
+    has_agent = ids.AgentName.is_valid(agent)
+    standing = states.settle(place, status, has_agent=has_agent, is_cancelled=is_cancelled)
     return Task(
         id=task_id,
         path=path,

@@ -14,7 +14,7 @@ from tether import errors, ids
 from tether.agents import claims
 from tether.agents import model as agents
 from tether.store import port
-from tether.tasks import claiming, desk, document, model, stalling, states
+from tether.tasks import claiming, desk, document, model, stalling, states, workdir
 
 REMOVE = document.REMOVE
 CANCELLED = "cancelled"
@@ -239,6 +239,7 @@ def reopen(at: desk.Desk, task_id: str, *, why: str = "") -> desk.Moved:
     carried back, so it is reopened wholly or not at all.
     """
     with desk.locked(at, task_id):
+        unpacked = _unpacked(at, task_id)
         case = desk.take_up(at, task_id)
         desk.require_allowed(at, case, "reopen")
         before, fields = case.state, case.document.fields
@@ -257,7 +258,24 @@ def reopen(at: desk.Desk, task_id: str, *, why: str = "") -> desk.Moved:
         case = desk.rewrite(at, case, {}, states.INBOX, "")
         case = desk.rewrite(at, case, changes)
         desk.log_moved(at, case.key, "reopen", before, states.NEW, why)
-        return desk.Moved("reopen", before, case.task, case.touched)
+        return desk.Moved("reopen", before, case.task, (*case.touched, *unpacked))
+
+
+def _unpacked(at: desk.Desk, task_id: str) -> tuple[str, ...]:
+    """Give a packed task its file in the archive back; the paths that changed."""
+    if at.work.find(task_id):
+        return ()
+    from tether.tasks import packs
+
+    loaded = packs.load(at.work, task_id)
+    if loaded is None:
+        return ()
+    pack = loaded.task.path
+    raw = loaded.document.text.encode()
+    path = at.work.create(task_id, raw, states.ARCHIVE, loaded.task.folder)
+    name = f"{task_id}{workdir.SUFFIX}"
+    packs.take_out(at.work, workdir.Found(pack, states.ARCHIVE, loaded.task.folder, name, None))
+    return pack, path
 
 
 # What they share

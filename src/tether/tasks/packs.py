@@ -53,8 +53,8 @@ def members(work: workdir.Workdir, path: str) -> Iterator[tuple[workdir.Found, b
                 yield found, _content(pack, member)
 
 
-def pack(work: workdir.Workdir, month: str) -> tuple[str, int]:
-    """Put a month of the archive into its pack; the path, and how many tasks went."""
+def pack(work: workdir.Workdir, month: str) -> list[str]:
+    """Put a month of the archive into its pack; the paths that changed, the pack first."""
     found = sorted(
         (each for each in work.scan([states.ARCHIVE]) if each.folder.partition("/")[0] == month),
         key=lambda each: each.path,
@@ -78,9 +78,21 @@ def pack(work: workdir.Workdir, month: str) -> tuple[str, int]:
         raise errors.FileError(
             f"The pack of {month} does not read back. The files are still there."
         )
-    for each in found:
-        work.files.remove(each.path)
-    return path, len(found)
+    gone = [each.path for each in found]
+    gone += [f"{work.directory(states.ARCHIVE, month)}/{workdir.KEEP}"]
+    for name in gone:
+        work.files.remove(name)
+    return [path, *gone]
+
+
+def take_out(work: workdir.Workdir, found: workdir.Found) -> None:
+    """Remove a task from its pack: it has a file of its own again."""
+    contents = {each.name: raw for each, raw in members(work, found.path)}
+    contents.pop(found.name, None)
+    if contents:
+        work.files.write_atomic(found.path, _zipped(found.folder, contents))
+    else:
+        work.files.remove(found.path)
 
 
 def _zipped(month: str, contents: dict[str, bytes]) -> bytes:

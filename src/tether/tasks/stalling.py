@@ -30,6 +30,9 @@ def stalled(tasks: Iterable[model.Task], now: str, stalled_ms: int) -> list[mode
 def log(work: workdir.Workdir, path: str, tasks: Iterable[model.Task], now: str) -> list[str]:
     """Add a line for each to the log, once for each start; the lines that are new."""
     path = path or f"{work.root}/{LOG_NAME}"
+    if not path.endswith((".md", ".txt")):
+        # The setting comes with the repository; it must not make us write into a program.
+        raise errors.ConfigError("tasks.log must be a .md or .txt file. Nothing was written.")
     try:
         known = work.files.read_bytes(path, _MAX_LOG_BYTES).decode("utf-8", "replace")
     except errors.NotFound:

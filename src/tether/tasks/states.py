@@ -16,9 +16,10 @@ ERROR = "error"
 STATES = (NEW, ASSIGNED, IN_PROGRESS, DONE, ERROR)
 OPEN = (NEW, ASSIGNED, IN_PROGRESS, ERROR)
 
-# What a verb also meets, though no file says it: no file at all, and a file that was put away.
+# What else is met, though no status says it: no file, one that was put away, one that is broken.
 NONE = "none"
 ARCHIVED = "archived"
+UNREADABLE = "unreadable"
 
 INBOX = "inbox"
 ARCHIVE = "archive"

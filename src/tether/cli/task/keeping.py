@@ -10,8 +10,8 @@ import click
 
 from tether import clock, errors, text
 from tether.cli import answers, cold, context
-from tether.cli.task import shown
-from tether.tasks import keeping, packs
+from tether.cli.task import move, shown
+from tether.tasks import committing, keeping, packs
 
 
 @click.command()
@@ -29,6 +29,7 @@ from tether.tasks import keeping, packs
 )
 @click.option("--dry-run", is_flag=True, help="Only say what it would do.")
 @click.option("--yes", is_flag=True, help="Purge without asking.")
+@click.option("--commit", "commits", is_flag=True, help=move.COMMIT.help)
 @click.argument("tasks", nargs=-1)
 @cold.answering
 @cold.pass_call
@@ -40,12 +41,15 @@ def archive(
     purge: str | None,
     dry_run: bool,
     yes: bool,
+    commits: bool,
     tasks: tuple[str, ...],
 ) -> answers.Answer:
     """Put done tasks away, by the month in which they were completed.
 
     Without TASKS all that are old enough. Packs stay readable by `task show` and `task history`.
     """
+    if commits:
+        committing.require_branch(call.workspace)
     at = call.desk()
     age_ms, purge_ms = _duration(older_than), _duration(purge) if purge else None
     if tasks:
@@ -59,6 +63,7 @@ def archive(
         "moved_away": [],
         "purged": [],
         "dry_run": dry_run,
+        "commit": None,
     }
     if dry_run:
         value["packed"] = keeping.closed_months(call.work, at.now) if compress else []
@@ -66,16 +71,24 @@ def archive(
             value["purged"] = [e.path for e in keeping.purgeable(call.work, at.now, purge_ms)]
         return answers.Answer("archive", value, lambda: _text(value))
     done, left = keeping.archive(at, due)
+    touched = [path for moved in done for path in moved.touched]
     value |= {"archived": [moved.task.id for moved in done], "left": left}
     if compress:
-        months = keeping.closed_months(call.work, at.now)
-        value["packed"] = [packs.pack(call.work, month)[0] for month in months]
+        for month in keeping.closed_months(call.work, at.now):
+            changed = packs.pack(call.work, month)
+            value["packed"].append(changed[0])
+            touched += changed
     if cold_dir is not None:
         target = os.path.abspath(cold_dir)
-        found = keeping.old_packs(call.work)
-        value["moved_away"] = [keeping.move_away(call.work, each, target) for each in found]
+        for each in keeping.old_packs(call.work):
+            value["moved_away"].append(keeping.move_away(call.work, each, target))
+            touched.append(each.path)
     if purge_ms is not None:
         value["purged"] = _purge(call, at.now, purge_ms, yes=yes)
+        touched += value["purged"]
+    if commits:
+        message = "tasks: archive what is done\n"
+        value["commit"] = committing.commit_paths(at, dict.fromkeys(touched), message)
     return answers.Answer("archive", value, lambda: _text(value))
 
 
@@ -131,18 +144,24 @@ def _text(value: dict[str, Any]) -> str:
     ):
         lines += [f"{would}{words}: {text.one_line(each)}" for each in value[name]]
     lines += [f"left: {text.one_line(each)}" for each in value["left"]]
+    if value["commit"]:
+        lines.append(f"Committed as {value['commit'][:12]}.")
     return "\n".join(lines) or "Nothing is due."
 
 
 @click.command()
+@click.option("--commit", "commits", is_flag=True, help=move.COMMIT.help)
 @click.argument("task")
 @cold.answering
 @cold.pass_call
-def restore(call: context.Context, task: str) -> answers.Answer:
+def restore(call: context.Context, commits: bool, task: str) -> answers.Answer:
     """Bring back the file of a task that Git or the claims know."""
+    if commits:
+        committing.require_branch(call.workspace)
     at = call.desk()
     moved, source = keeping.restore(at, shown.task_id(task))
-    answer = shown.moved_answer(moved, source=source)
+    commit = committing.commit(at, moved) if commits else None
+    answer = shown.moved_answer(moved, source=source, commit=commit)
     return answer._replace(
         plain=lambda: f"{moved.task.id} is back from {source}: {moved.task.path}"
     )

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tether import clock, errors, ids, text
 from tether.agents import claims
 from tether.agents import model as agents
 from tether.cli import answers, verbs
-from tether.tasks import desk, effective, model, states, views
+from tether.tasks import desk, model, states
+
+if TYPE_CHECKING:
+    from tether.tasks import views
 
 TASK = verbs.Argument("task", "The task's id.")
 # What others wrote: data, whatever it says.
@@ -34,7 +37,7 @@ def task_value(task: model.Task) -> dict[str, Any]:
     return {
         "id": task.id,
         "title": text.clean(task.title),
-        "state": effective.UNREADABLE if task.problem else task.state,
+        "state": states.UNREADABLE if task.problem else task.state,
         "status": text.clean(task.status),
         "agent": text.clean(task.owner),
         "priority": task.priority,
@@ -104,7 +107,7 @@ def moved_answer(moved: desk.Moved, **more: Any) -> answers.Answer:
 
 def moved_text(moved: desk.Moved, more: dict[str, Any]) -> str:
     task = moved.task
-    after = effective.UNREADABLE if task.problem else task.state
+    after = states.UNREADABLE if task.problem else task.state
     already = " already" if moved.is_repeat else ""
     steps = after if moved.before in (after, states.NONE) else f"{moved.before} → {after}"
     lines = [f"{task.id}{already}: {steps}  {text.one_line(task.path)}"]
