@@ -153,7 +153,9 @@ def put_right(desk: Desk, case: Case) -> Case:
     """Carry a move through that died between content and rename, or follow a person's `mv`."""
     standing = case.task.standing(is_claimed=case.claim is not None)
     changes: dict[str, Any] = {}
-    if standing.state in states.RANK and case.task.status != standing.state:
+    # A word that nobody knows stays until a verb sets another one, or a person does.
+    is_known = states.known_status(case.task.status) is not None or not case.task.status
+    if standing.state in states.RANK and case.task.status != standing.state and is_known:
         changes["status"] = standing.state
     folder = case.task.folder if standing.place == case.task.place else _folder(standing, case)
     owner = case.task.owner

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from tether import config, errors, files, ids
@@ -118,9 +119,8 @@ class Workdir:
     def _folders(self, place: str, folder: str = "", depth: int = 0) -> Iterator[str]:
         path = os.path.join(self.top, self.directory(place, folder))
         try:
-            # Most file systems count a directory's own directories among its links; a place with
-            # ten thousand files and no directory need not be listed to know that.
-            if os.stat(path).st_nlink == 2 or depth >= _MAX_DEPTH:
+            # A place with ten thousand files and no directory need not be listed to know that.
+            if depth >= _MAX_DEPTH or (self._counts_links and os.stat(path).st_nlink == 2):
                 return
             with os.scandir(path) as entries:
                 names = [
@@ -135,6 +135,17 @@ class Workdir:
                 below = f"{folder}/{name}" if folder else name
                 yield below
                 yield from self._folders(place, below, depth + 1)
+
+    @cached_property
+    def _counts_links(self) -> bool:
+        """Does the file system count a directory's own directories among its links?
+
+        Most do; on one that does not, the work directory itself, which has several, shows it.
+        """
+        try:
+            return os.stat(os.path.join(self.top, self.root)).st_nlink > 2
+        except OSError:
+            return False
 
     def _look(self, place: str, folder: str, name: str) -> Found | None:
         path = f"{self.directory(place, folder)}/{name}"
