@@ -20,6 +20,7 @@ def main() -> None:
         f"machine, here with {versions}. Times are for orientation only.",
         *_startup(_read("startup")),
         *_claims(_read("claims")),
+        *_tasks(_read("tasks")),
     ]
     (DIRECTORY / "README.md").write_text("\n".join(lines) + "\n")
 
@@ -30,22 +31,34 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def _startup(startup: dict[str, Any]) -> list[str]:
-    lines = [
+    return [
         "",
         "## Start-up",
         "",
         f"Against `{startup['floor']}`,",
         f"medians of {startup['rounds']} alternating rounds. The aim is 2x for hot commands.",
         "",
-        "| command | CPU | wall | CPU ms | wall ms |",
-        "|---|---|---|---|---|",
+        *_costs(startup["commands"]),
     ]
-    for name, cost in startup["commands"].items():
+
+
+def _costs(commands: dict[str, Any]) -> list[str]:
+    """A table of processes against the floor."""
+    lines = ["| command | CPU | wall | CPU ms | wall ms |", "|---|---|---|---|---|"]
+    for name, cost in commands.items():
+        if "error" in cost:
+            lines.append(f"| `{name}` | {_cell(cost['error'])} | | | |")
+            continue
         lines.append(
             f"| `{name}` | {cost['cpu_ratio']:.2f}x | {cost['wall_ratio']:.2f}x"
             f" | {cost['cpu_ms']:.1f} | {cost['wall_ms']:.1f} |"
         )
     return lines
+
+
+def _cell(said: str) -> str:
+    """What another program said, harmless in a table."""
+    return "".join(letter if letter not in "|`[]<>" else " " for letter in said)
 
 
 def _claims(claims: dict[str, Any]) -> list[str]:
@@ -83,6 +96,45 @@ def _claims(claims: dict[str, Any]) -> list[str]:
             f"| {store} | {crowd['p50_ratio']:.2f}x | {crowd['p99_ratio']:.2f}x"
             f" | {crowd['p50_ms']:.1f} | {crowd['p99_ms']:.1f} | {crowd['per_second']} |"
         )
+    return lines
+
+
+def _tasks(tasks: dict[str, Any]) -> list[str]:
+    kind = "all of them new" if tasks["all_open"] else "three in ten open"
+    lines = [
+        "",
+        "## Tasks",
+        "",
+        f"Against `{tasks['floor']}`,",
+        f"medians of {tasks['rounds']} rounds, in a repository with this many tasks, {kind}. The",
+        "aim at 10,000 is 3x for `show` and every transition, 6x for `list` and `next`.",
+    ]
+    for size in tasks["sizes"]:
+        count = f"{size['tasks']:,}"
+        cold = [f"`{name}` {each} s" for name, each in size["cold_index_seconds"].items()]
+        absent = [name for name, found in size["others"].items() if isinstance(found, str)]
+        broken = {
+            name: found["error"]
+            for name, found in size["others"].items()
+            if isinstance(found, dict) and "error" in found
+        }
+        others = {
+            name: cost
+            for command, found in size["others"].items()
+            if isinstance(found, dict) and command not in broken
+            for name, cost in found.items()
+        }
+        lines += [
+            "",
+            f"### {count} tasks",
+            "",
+            *_costs({**size["commands"], **others}),
+            "",
+            f"Without an index, the first time: {', '.join(cold)}.",
+        ]
+        lines += [f"`{name}`: {_cell(why)}." for name, why in broken.items()]
+        if absent:
+            lines.append(f"Not installed, so not measured: {', '.join(absent)}.")
     return lines
 
 

@@ -92,8 +92,9 @@ def _measured(count: int, rounds: int, *, all_open: bool) -> dict[str, Any]:
         cold = {name: _cold(own, words) for name, words in _LISTS.items()}
         _tether(own, "beat", who=_AGENT)
         _settle(own)
-        pairs = _alternate(own, rounds, lambda _: _looking(tasks.untouched[0]))
-        pairs |= _alternate(own, rounds, lambda number: _moving(tasks.untouched, number))
+        untouched = tasks.untouched
+        pairs = _alternate(own, rounds, lambda _: _looking(untouched[0]))
+        pairs |= _alternate(own, rounds, lambda number: _moving(untouched, number))
         return {
             "tasks": count,
             "open": sum(tasks.state(number) in states.OPEN for number in range(count)),
@@ -262,7 +263,8 @@ def _moving(untouched: list[str], number: int) -> list[Step]:
     start = number * _TASKS_OF_A_ROUND
     first, second, third = untouched[start : start + _TASKS_OF_A_ROUND]
     return [
-        Step("task new", ("task", "new", f"Round {number}", "--id", f"round-{number}"), _AGENT),
+        Step("task new", ("task", "new", f"Round {number}"), _AGENT),
+        Step("task new --id", ("task", "new", "Named", "--id", f"round-{number}"), _AGENT),
         Step("task assign", ("task", "assign", first, _AGENT["TETHER_AGENT"]), _PERSON),
         Step("task start", ("task", "start", first), _AGENT),
         Step("finish", ("finish", first, "--summary", "Done."), _AGENT),
@@ -284,7 +286,10 @@ def _tether(ground: Ground, *words: str, who: Mapping[str, str] = _PERSON) -> st
     """The console script if it is installed beside the interpreter, as users start it."""
     script = os.path.join(os.path.dirname(sys.executable), "tether")
     command = [script] if os.path.exists(script) else [sys.executable, "-m", "tether"]
-    return _run(ground._replace(environ={**ground.environ, **who}), [*command, *words])
+    try:
+        return _run(ground._replace(environ={**ground.environ, **who}), [*command, *words])
+    except Failed as problem:
+        raise Failed(f"`tether {' '.join(words)}`: {problem}") from None
 
 
 def _cold(ground: Ground, words: tuple[str, ...]) -> float:

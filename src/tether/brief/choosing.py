@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tether import clock
-from tether.tasks import model, ordering, states, views
+from tether.tasks import listing, ordering, states, views
 
 
 def offered(
-    tasks: Iterable[model.Task],
-    viewer: views.Viewer,
-    agent_name: str,
-    now: str,
-    ageing_days: int,
+    listed: listing.Listing, viewer: views.Viewer, agent_name: str, now: str, ageing_days: int
 ) -> Iterator[views.View]:
     """The tasks that somebody may take up now, best first; found as they are asked for."""
-    held: list[model.Task] = []
-    own: list[model.Task] = []
-    others: list[model.Task] = []
-    claims = viewer.open_claims
-    for task in tasks:
-        if task.problem:
+    held: list[listing.Item] = []
+    own: list[listing.Item] = []
+    others: list[listing.Item] = []
+    mine = {c.task for c in viewer.open_claims.values() if viewer.is_mine(c)}
+    own_directory = f"/{states.ASSIGNED}/{agent_name}/"
+    over = (states.UNREADABLE, states.DONE, states.ARCHIVED)
+    for item in listed.items():
+        state, _, _, task_id, path = item
+        if state in over:
             continue
-        claim = claims.get(task.id)
-        if claim is not None and viewer.is_mine(claim):
-            held.append(task)
-        elif task.place == states.ASSIGNED and task.owner == agent_name:
-            own.append(task)
+        if task_id in mine:
+            held.append(item)
+        elif own_directory in path:
+            own.append(item)
         else:
-            others.append(task)
+            others.append(item)
     now_ms = clock.parse(now)
     for group in (held, own, others):
-        for task in ordering.ordered(group, now_ms, ageing_days):
-            view = viewer.view(task)
+        for *_, path in ordering.ordered(group, now_ms, ageing_days):
+            view = viewer.view(listed.task(path))
             if view.is_offered:
                 yield view

@@ -8,7 +8,7 @@ from tether import config, workspace
 from tether.agents import claims, messages, registry, roll
 from tether.brief import choosing
 from tether.store import port
-from tether.tasks import listing, model, stalling, views, workdir
+from tether.tasks import listing, model, stalling, states, views, workdir
 
 
 class Orientation(NamedTuple):
@@ -43,12 +43,15 @@ def look(
     mine = {claim.task for claim in claims.open_ones(store.rows, session.session_id)}
     if work is not None and viewer is not None:
         stalled_ms = settings.integer("tasks.stalled_seconds") * 1000
-        found = listing.tasks(place, work)
-        held = [viewer.view(task) for task in found if task.id in mine]
-        stalled = stalling.stalled(found, now, stalled_ms)
+        listed = listing.Listing(place, work)
+        found = list(listed.items())
+        held = [viewer.view(listed.task(path)) for *_, task_id, path in found if task_id in mine]
+        at_work = [listed.task(path) for state, *_, path in found if state == states.IN_PROGRESS]
+        stalled = stalling.stalled(at_work, now, stalled_ms)
         ageing_days = settings.integer("tasks.ageing_days")
-        offered = choosing.offered(found, viewer, session.agent_name, now, ageing_days)
+        offered = choosing.offered(listed, viewer, session.agent_name, now, ageing_days)
         following = next((view for view in offered if view.task.id not in mine), None)
+        listed.close()
     known = roll.get(store.rows, session.session_id)
     unread = len(messages.unread(store, known, 100)) if known else 0
     return Orientation(

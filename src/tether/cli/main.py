@@ -37,6 +37,7 @@ _HOT = {
     "task complete": "tether.cli.task.move",
     "task cancel": "tether.cli.task.move",
     "task reopen": "tether.cli.task.move",
+    "task archive": "tether.cli.task.move",  # of one task; the clean-up is click's
 }
 # Commands that have commands.
 _GROUPS = ("agent", "bench", "task")

@@ -28,13 +28,17 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
 
 
 def _offered(call: context.Context) -> Iterator[views.View]:
-    return choosing.offered(
-        listing.tasks(call.workspace, call.work),
-        call.viewer,
-        call.session.agent_name,
-        clock.now_text(clock.SystemClock()),
-        call.settings.integer("tasks.ageing_days"),
-    )
+    listed = listing.Listing(call.workspace, call.work)
+    try:
+        yield from choosing.offered(
+            listed,
+            call.viewer,
+            call.session.agent_name,
+            clock.now_text(clock.SystemClock()),
+            call.settings.integer("tasks.ageing_days"),
+        )
+    finally:
+        listed.close()
 
 
 def _looked(call: context.Context, limit: int) -> answers.Answer | None:

@@ -20,6 +20,7 @@ CREATE TABLE parsed_files (
     worktree TEXT NOT NULL,
     path     TEXT NOT NULL,
     stamp    TEXT NOT NULL,     -- size/mtime/ctime/inode; empty if it may change without a new one
+    facts    TEXT NOT NULL,     -- a few words of what was read, to choose by
     hash     TEXT NOT NULL,     -- of the content
     parser   TEXT NOT NULL,     -- the version of what read it
     record   TEXT NOT NULL,     -- what was read, as JSON

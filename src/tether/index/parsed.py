@@ -20,12 +20,21 @@ from tether.index import database
 # Coarser than the clock of any file system that Git is used on.
 _RACY_NS = 2_000_000_000
 _KNOWN = (
-    "SELECT path, stamp, record FROM parsed_files"
+    "SELECT path, stamp, facts FROM parsed_files"
     " WHERE worktree = ? AND parser = ? AND path >= ? AND path < ?"
 )
-_HASH = "SELECT hash FROM parsed_files WHERE worktree = ? AND path = ?"
+_RECORD = "SELECT hash, facts, record FROM parsed_files WHERE worktree = ? AND path = ?"
 _FORGET = "DELETE FROM parsed_files WHERE worktree = ? AND path = ?"
-_KEEP = "INSERT OR REPLACE INTO parsed_files VALUES (?, ?, ?, ?, ?, ?)"
+_KEEP = "INSERT OR REPLACE INTO parsed_files VALUES (?, ?, ?, ?, ?, ?, ?)"
+
+
+class Record(NamedTuple):
+    """What was read from a file."""
+
+    facts: str
+    """A few words to choose by: fetched for every file, so they are short."""
+    values: list[Any]
+    """Everything else, as JSON takes it: fetched for those that were chosen."""
 
 
 class Reader(NamedTuple):
@@ -35,83 +44,96 @@ class Reader(NamedTuple):
     """Another one makes every file be parsed again."""
     fetch: Callable[[str], bytes | None]
     """The content of a file; None if it cannot be had now."""
-    parse: Callable[[str, bytes | None], list[Any]]
-    """Plain values, as JSON takes them."""
+    parse: Callable[[str, bytes | None], Record]
+
+
+class Parsed:
+    """The files below some directories and what they say, current as of a look at them."""
+
+    def __init__(
+        self,
+        index: database.Index,
+        worktree: str,
+        below: list[str],
+        stamps: Mapping[str, str],
+        reader: Reader,
+    ) -> None:
+        self._index = index
+        self._worktree = worktree
+        self._reader = reader
+        self._fresh: dict[str, Record] = {}
+        self.facts = self._known(below, stamps, time.time_ns())
+
+    def values(self, path: str) -> list[Any]:
+        """Everything that is known of one of the files."""
+        fresh = self._fresh.get(path)
+        if fresh is None:
+            # Read again if the row has gone meanwhile, or is damaged: only time is lost.
+            fresh = self._kept(path, "") or self._reader.parse(path, self._reader.fetch(path))
+            self._fresh[path] = fresh
+        return fresh.values
+
+    def _known(self, below: list[str], stamps: Mapping[str, str], looked_ns: int) -> dict[str, str]:
+        current: dict[str, str] = {}
+        outdated: list[str] = []
+        for directory in below:
+            # Everything below a directory, by the order of text: `0` comes right after `/`.
+            wanted = (self._worktree, self._reader.version, f"{directory}/", f"{directory}0")
+            for path, stamp, facts in self._index.rows(_KNOWN, wanted):
+                if stamps.get(path) == stamp:
+                    current[path] = facts
+                else:
+                    outdated.append(path)
+        rows: list[tuple[str, ...]] = []
+        if len(current) < len(stamps):
+            rows = self._read_again(current, set(outdated), stamps, looked_ns)
+        gone = [path for path in outdated if path not in stamps]
+        if rows or gone:
+            self._index.write(lambda connection: _keep(connection, self._worktree, rows, gone))
+        return current
+
+    def _read_again(
+        self,
+        current: dict[str, str],
+        outdated: set[str],
+        stamps: Mapping[str, str],
+        looked_ns: int,
+    ) -> list[tuple[str, ...]]:
+        """Complete what is known; the rows to keep of it."""
+        import hashlib
+
+        rows: list[tuple[str, ...]] = []
+        for path in [path for path in stamps if path not in current]:
+            content = self._reader.fetch(path)
+            known = None
+            digest = ""
+            if content is not None:
+                digest = hashlib.blake2b(content, digest_size=16).hexdigest()
+                known = self._kept(path, digest) if path in outdated else None
+            record = known or self._reader.parse(path, content)
+            self._fresh[path] = record
+            current[path] = record.facts
+            if digest:
+                changed_ns = int(stamps[path].split("/")[2])
+                stamp = stamps[path] if changed_ns < looked_ns - _RACY_NS else ""
+                values = json.dumps(record.values, separators=(",", ":"))
+                rows.append((path, stamp, record.facts, digest, self._reader.version, values))
+        return rows
+
+    def _kept(self, path: str, digest: str) -> Record | None:
+        """What the index has of a file, if it is of this content."""
+        for known, facts, values in self._index.rows(_RECORD, (self._worktree, path)):
+            if digest in ("", known):
+                try:
+                    return Record(facts, json.loads(values))
+                except ValueError:  # a damaged index
+                    return None
+        return None
 
 
 def stamp(seen: os.stat_result) -> str:
     """What the file system says of a file without opening it: as one text, for one comparison."""
     return f"{seen.st_size}/{seen.st_mtime_ns}/{seen.st_ctime_ns}/{seen.st_ino}"
-
-
-def refreshed(
-    index: database.Index,
-    worktree: str,
-    below: list[str],
-    stamps: Mapping[str, str],
-    reader: Reader,
-) -> dict[str, list[Any]]:
-    """The records of these files, which are all that there are below some directories."""
-    looked_ns = time.time_ns()
-    current: dict[str, str] = {}
-    outdated: dict[str, str] = {}
-    for directory in below:
-        # Everything below a directory, by the order of text: `0` comes right after `/`.
-        wanted = (worktree, reader.version, f"{directory}/", f"{directory}0")
-        for path, known, record in index.rows(_KNOWN, wanted):
-            if stamps.get(path) == known:
-                current[path] = record
-            else:
-                outdated[path] = record
-    found = _decoded(current)
-    rows: list[tuple[str, ...]] = []
-    if len(found) < len(stamps):
-        old = {path: (_hash(index, worktree, path), outdated[path]) for path in outdated}
-        rows = _read_again(stamps, found, old, reader, looked_ns)
-    gone = [path for path in outdated if path not in stamps]
-    if rows or gone:
-        index.write(lambda connection: _keep(connection, worktree, rows, gone))
-    return found
-
-
-def _decoded(texts: dict[str, str]) -> dict[str, list[Any]]:
-    # One call for all of them: several times as fast as one for each.
-    try:
-        return dict(zip(texts, json.loads(f"[{','.join(texts.values())}]"), strict=True))
-    except ValueError:  # a damaged index: everything is read again
-        return {}
-
-
-def _hash(index: database.Index, worktree: str, path: str) -> str:
-    found = index.rows(_HASH, (worktree, path))
-    return str(found[0][0]) if found else ""
-
-
-def _read_again(
-    stamps: Mapping[str, str],
-    found: dict[str, list[Any]],
-    outdated: Mapping[str, tuple[str, str]],
-    reader: Reader,
-    looked_ns: int,
-) -> list[tuple[str, ...]]:
-    """Complete what was found; the rows to keep of it."""
-    import hashlib
-
-    rows: list[tuple[str, ...]] = []
-    for path in [path for path in stamps if path not in found]:
-        content = reader.fetch(path)
-        if content is None:
-            found[path] = reader.parse(path, None)
-            continue
-        digest = hashlib.blake2b(content, digest_size=16).hexdigest()
-        before, record = outdated.get(path, ("", ""))
-        known = _decoded({path: record}) if before == digest else {}
-        found[path] = known.get(path) or reader.parse(path, content)
-        changed_ns = int(stamps[path].split("/")[2])
-        kept_stamp = stamps[path] if changed_ns < looked_ns - _RACY_NS else ""
-        kept = json.dumps(found[path], separators=(",", ":"))
-        rows.append((path, kept_stamp, digest, reader.version, kept))
-    return rows
 
 
 def _keep(

@@ -172,8 +172,7 @@ def _create(at: desk.Desk, task_id: ids.TaskId, fields: dict[str, Any]) -> str:
     with desk.locked(at, task_id):
         if at.work.find(task_id) or packs.load(at.work, task_id) is not None:
             raise errors.AlreadyThere(f"There is already a task {task_id}. It was not replaced.")
-        twins = {each.task_id.lower(): each.task_id for each in at.work.scan()}
-        if twin := twins.get(task_id.lower()):
+        if twin := at.work.twin(task_id):
             raise errors.AlreadyThere(
                 f"There is a task {twin}, which differs only in case. Nothing was changed."
             )

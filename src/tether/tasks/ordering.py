@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import heapq
+import operator
 from collections.abc import Iterable, Iterator
 
 from tether import clock
-from tether.tasks import model
+from tether.tasks import listing, model
 
 _DAY_MS = 86_400_000
+_AGE = operator.itemgetter(2, 3)
+"""When a task was created, and its id."""
 
 
 def urgency(priority: str, waited_ms: int, ageing_days: int) -> float:
@@ -24,22 +27,19 @@ def urgency(priority: str, waited_ms: int, ageing_days: int) -> float:
     return aged if aged > 1 else 1 / (2 - aged)
 
 
-def ordered(tasks: Iterable[model.Task], now_ms: int, ageing_days: int) -> Iterator[model.Task]:
+def ordered(items: Iterable[listing.Item], now_ms: int, ageing_days: int) -> Iterator[listing.Item]:
     """The most urgent first; equal ones by age, then by id."""
-    groups: dict[str, list[model.Task]] = {}
-    for task in tasks:
-        groups.setdefault(task.priority, []).append(task)
+    groups: dict[str, list[listing.Item]] = {}
+    for item in items:
+        groups.setdefault(item[1], []).append(item)
     # Within one priority the oldest is the most urgent, so only the heads need be compared: to
     # work out the urgency of ten thousand tasks takes longer than all the rest.
     for group in groups.values():
-        group.sort(key=_age)
+        group.sort(key=_AGE)
 
-    def key(task: model.Task) -> tuple[float, tuple[str, str]]:
-        waited_ms = now_ms - clock.parse(task.created_at) if task.created_at else 0
-        return urgency(task.priority, waited_ms, ageing_days), _age(task)
+    def key(item: listing.Item) -> tuple[float, str, str]:
+        priority, created_at = item[1], item[2]
+        waited_ms = now_ms - clock.parse(created_at) if created_at != listing.UNDATED else 0
+        return urgency(priority, waited_ms, ageing_days), *_AGE(item)
 
     return heapq.merge(*groups.values(), key=key)
-
-
-def _age(task: model.Task) -> tuple[str, str]:
-    return task.created_at or "9", task.id

@@ -8,6 +8,7 @@ means is not known here.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -80,6 +81,44 @@ class Workdir:
             if not self.is_linked(place):
                 yield from self._scan(place, "", 0)
 
+    def look(self, places: Iterable[str]) -> tuple[dict[str, os.stat_result], list[Found]]:
+        """Every regular file in these places by its path, and what only looks like one.
+
+        The same as `scan`, for those who have ten thousand and want little of each.
+        """
+        regular: dict[str, os.stat_result] = {}
+        odd: list[Found] = []
+        for place in places:
+            if not self.is_linked(place):
+                self._look_at(place, "", 0, regular, odd)
+        return regular, odd
+
+    def _look_at(
+        self,
+        place: str,
+        folder: str,
+        depth: int,
+        regular: dict[str, os.stat_result],
+        odd: list[Found],
+    ) -> None:
+        prefix = f"{self.directory(place, folder)}/"
+        inner = []
+        with self._opened(place, folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if not name.endswith(SUFFIXES):
+                    if self._is_read(name, depth) and entry.is_dir(follow_symlinks=False):
+                        inner.append(f"{folder}/{name}" if folder else name)
+                elif entry.is_file(follow_symlinks=False):
+                    try:
+                        regular[prefix + name] = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                else:
+                    odd.append(Found(prefix + name, place, folder, name, None))
+        for each in inner:
+            self._look_at(place, each, depth + 1, regular, odd)
+
     def is_linked(self, place: str) -> bool:
         """Does a link stand where the directory should be? It is not followed."""
         path = self.top
@@ -91,15 +130,7 @@ class Workdir:
 
     def _scan(self, place: str, folder: str, depth: int) -> Iterator[Found]:
         directory = self.directory(place, folder)
-        try:
-            entries = os.scandir(os.path.join(self.top, directory))
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        except OSError as problem:
-            raise errors.FileError(
-                f"The directory {directory} cannot be listed: {problem.strerror}."
-            ) from problem
-        with entries:
+        with self._opened(place, folder) as entries:
             for entry in entries:
                 name = entry.name
                 if name.endswith(SUFFIXES):
@@ -108,6 +139,33 @@ class Workdir:
                 elif self._is_read(name, depth) and entry.is_dir(follow_symlinks=False):
                     below = f"{folder}/{name}" if folder else name
                     yield from self._scan(place, below, depth + 1)
+
+    @contextlib.contextmanager
+    def _opened(self, place: str, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+        """What is in a directory; nothing if it is not there."""
+        directory = self.directory(place, folder)
+        try:
+            entries = os.scandir(os.path.join(self.top, directory))
+        except (FileNotFoundError, NotADirectoryError):
+            yield iter(())
+            return
+        except OSError as problem:
+            raise errors.FileError(
+                f"The directory {directory} cannot be listed: {problem.strerror}."
+            ) from problem
+        with entries:
+            yield entries
+
+    def twin(self, task_id: str) -> str:
+        """A task whose id differs in case only; empty if there is none."""
+        wanted = [(task_id + suffix).lower() for suffix in SUFFIXES]
+        for place in states.PLACES:
+            for folder in ("", *self._folders(place)):
+                with self._opened(place, folder) as entries:
+                    for entry in entries:
+                        if entry.name.lower() in wanted:
+                            return entry.name[: entry.name.rindex(".")]
+        return ""
 
     def _is_read(self, name: str, depth: int) -> bool:
         return name[0] != "." and name not in self.leave_out and depth < _MAX_DEPTH

@@ -28,7 +28,10 @@ COMMANDS = {
     ),
     "cancel": cold.Entry("tether.cli.task.move", "Decide that a task will not be done."),
     "reopen": cold.Entry("tether.cli.task.move", "Make a finished or archived task new again."),
-    "archive": cold.Entry("tether.cli.task.keeping", "Put done tasks away."),
+    "archive": cold.Entry(
+        "tether.cli.task.keeping",
+        "Put done tasks away, by the month in which they were completed.",
+    ),
     "restore": cold.Entry("tether.cli.task.keeping", "Bring a lost task file back."),
     "history": cold.Entry("tether.cli.task.history", "Show a task's whole life."),
     "stalled": cold.Entry("tether.cli.task.stalled", "Show what is in progress for too long."),

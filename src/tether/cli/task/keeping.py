@@ -30,7 +30,7 @@ from tether.tasks import committing, keeping, packs
 @click.option("--dry-run", is_flag=True, help="Only say what it would do.")
 @click.option("--yes", is_flag=True, help="Purge without asking.")
 @click.option("--commit", "commits", is_flag=True, help=move.COMMIT.help)
-@click.argument("tasks", nargs=-1)
+@click.argument("task", required=False)
 @cold.answering
 @cold.pass_call
 def archive(
@@ -42,20 +42,25 @@ def archive(
     dry_run: bool,
     yes: bool,
     commits: bool,
-    tasks: tuple[str, ...],
+    task: str | None,
 ) -> answers.Answer:
     """Put done tasks away, by the month in which they were completed.
 
-    Without TASKS all that are old enough. Packs stay readable by `task show` and `task history`.
+    With TASK that one, and nothing else; without it all that are old enough. Packs stay readable by
+    `task show` and `task history`.
     """
+    if task is not None:
+        if compress or cold_dir or purge or dry_run:
+            raise errors.UsageError(
+                "With a task only that one is put away. Nothing was changed.",
+                hint="Leave the task out to clean up.",
+            )
+        return move.VERBS["archive"].run(call, {"task": task, "commit": commits})
     if commits:
         committing.require_branch(call.workspace)
     at = call.desk()
     age_ms, purge_ms = _duration(older_than), _duration(purge) if purge else None
-    if tasks:
-        due = [call.work.read(_found(call, each)) for each in tasks]
-    else:
-        due = keeping.due(call.work, at.now, age_ms)
+    due = keeping.due(call.work, at.now, age_ms)
     value: dict[str, Any] = {
         "archived": [task.id for task in due],
         "left": [],
@@ -90,16 +95,6 @@ def archive(
         message = "tasks: archive what is done\n"
         value["commit"] = committing.commit_paths(at, dict.fromkeys(touched), message)
     return answers.Answer("archive", value, lambda: _text(value))
-
-
-def _found(call: context.Context, task: str) -> Any:
-    from tether.tasks import desk
-
-    task_id = shown.task_id(task)
-    found = desk.one_of(call.work, task_id)
-    if found is None:
-        raise desk.nothing_there(call.work, task_id)
-    return found
 
 
 def _duration(value: str) -> int:

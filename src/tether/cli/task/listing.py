@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 from tether import clock, errors
@@ -10,6 +11,7 @@ from tether.cli.task import shown
 from tether.tasks import effective, listing, model, ordering, stalling, states, views
 
 _ORDER = (
+    states.UNREADABLE,
     states.IN_PROGRESS,
     states.ERROR,
     states.ASSIGNED,
@@ -32,7 +34,7 @@ class Listed(NamedTuple):
 
     views: list[views.View]
     total: int
-    stalled: list[str]
+    stalled: set[str]
     unreadable: int
 
 
@@ -51,49 +53,57 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
 
 
 def _listed(call: context.Context, values: verbs.Values, now: str) -> Listed:
-    wanted = _wanted(values)
-    places = tuple(dict.fromkeys(place for state in wanted for place in _PLACES[state]))
+    places = dict.fromkeys(place for state in _wanted(values) for place in _PLACES[state])
+    listed = listing.Listing(call.workspace, call.work, places)
+    chosen, stalled = _chosen(call, listed, values, now)
+    now_ms, ageing_days = clock.parse(now), call.settings.integer("tasks.ageing_days")
+    shown_ones = itertools.islice(
+        itertools.chain.from_iterable(
+            ordering.ordered(chosen[state], now_ms, ageing_days) for state in _ORDER
+        ),
+        values["limit"],
+    )
+    picked = [call.viewer.view(listed.task(path)) for *_, path in shown_ones]
+    listed.close()
+    unreadable = len(chosen[states.UNREADABLE])
+    return Listed(picked, sum(map(len, chosen.values())), stalled, unreadable)
+
+
+def _chosen(
+    call: context.Context, listed: listing.Listing, values: verbs.Values, now: str
+) -> tuple[dict[str, list[listing.Item]], set[str]]:
+    """The tasks that fit, by state, and which of them are stalled."""
     stalled_ms = call.settings.integer("tasks.stalled_seconds") * 1000
-    groups: dict[str, list[model.Task]] = {state: [] for state in _ORDER}
-    stalled, unreadable = [], 0
     is_narrowed = values["agent"] is not None or values["parent"] is not None
+    # What cannot be read may be anything, so it is always shown.
+    wanted = {*_wanted(values), states.UNREADABLE}
     held = call.viewer.open_claims
-    for task in listing.tasks(call.workspace, call.work, places):
-        if task.problem:
-            # It may be anything, so it is always shown, and first.
-            unreadable += 1
-            groups[states.IN_PROGRESS].append(task)
-            continue
-        state = task.state
-        if state == states.NEW and task.id in held:
+    chosen: dict[str, list[listing.Item]] = {state: [] for state in _ORDER}
+    stalled: set[str] = set()
+    for item in listed.items():
+        state, _, _, task_id, path = item
+        if state == states.NEW and task_id in held:
             state = states.IN_PROGRESS
-        if state not in wanted or (is_narrowed and not _is_wanted(task, values)):
+        if state not in wanted or (is_narrowed and not _is_wanted(listed.task(path), values)):
             continue
-        if state == states.IN_PROGRESS and stalling.is_stalled(task, now, stalled_ms):
-            stalled.append(task.id)
+        if state == states.IN_PROGRESS and stalling.is_stalled(listed.task(path), now, stalled_ms):
+            stalled.add(task_id)
         elif values["stalled"]:
             continue
-        groups[state].append(task)
-    now_ms, ageing_days = clock.parse(now), call.settings.integer("tasks.ageing_days")
-    limit = values["limit"]
-    picked: list[views.View] = []
-    for state in _ORDER:
-        for task in ordering.ordered(groups[state], now_ms, ageing_days):
-            if len(picked) >= limit:
-                break
-            picked.append(call.viewer.view(task))
-    return Listed(picked, sum(map(len, groups.values())), stalled, unreadable)
+        chosen[state].append(item)
+    return chosen, stalled
 
 
 def _wanted(values: verbs.Values) -> tuple[str, ...]:
+    named = _ORDER[1:]
     if values["all"]:
-        return _ORDER
-    known = {"archive": states.ARCHIVED, **{state: state for state in _ORDER}}
+        return named
+    known = {"archive": states.ARCHIVED, **{state: state for state in named}}
     for name in values["state"]:
         if name not in known:
             raise errors.UsageError(
                 "There is no such state. Nothing was changed.",
-                hint=f"The states are {', '.join(_ORDER)}.",
+                hint=f"The states are {', '.join(named)}.",
             )
     return tuple(known[name] for name in values["state"]) or states.OPEN
 

@@ -234,4 +234,11 @@ VERBS = {
         arguments=(shown.TASK,),
         run=acting(lambda at, given: moves.reopen(at, given["task"], why=given["why"])),
     ),
+    "archive": verbs.Verb(
+        name="archive",
+        help="Put done tasks away, by the month in which they were completed.",
+        options=(COMMIT,),
+        arguments=(shown.TASK,),
+        run=acting(lambda at, given: moves.archive(at, given["task"])),
+    ),
 }
