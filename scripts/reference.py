@@ -167,7 +167,7 @@ def _lifecycle() -> str:
             "outcome. An outcome on the branch of this checkout does not count: there the file",
             "itself tells. `held` is in_progress, or what the file says if it is only assigned.",
             "",
-            "| file here | open claim | last outcome elsewhere | file there | state | offered | said on top |",
+            "| file here | open claim | last outcome | file there | state | offered | on top |",
             "|---|---|---|---|---|---|---|",
             *map(_effective_row, effective.TABLE),
             "",

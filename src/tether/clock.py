@@ -99,15 +99,12 @@ def parse(value: str | int | float) -> int:
     raise ValueError("not a time")
 
 
-_DURATION = re.compile(r"([0-9]{1,6})\s?(s|m|h|d|w|y)[a-z]{0,6}")
-_UNIT_MS = {
-    "s": 1000,
-    "m": 60_000,
-    "h": 3_600_000,
-    "d": 86_400_000,
-    "w": 604_800_000,
-    "y": 31_536_000_000,
-}
+_DURATION = re.compile(
+    r"([0-9]{1,6}) ?(?:(s|secs?|seconds?)|(m|mins?|minutes?)|(h|hours?)|(d|days?)|(w|weeks?)"
+    r"|(y|years?))"
+)
+# In the order of the groups of the pattern. Months have no length, and `m` is short for minutes.
+_UNITS_MS = (1000, 60_000, 3_600_000, 86_400_000, 604_800_000, 31_536_000_000)
 
 
 def duration(value: str) -> int:
@@ -115,7 +112,7 @@ def duration(value: str) -> int:
     match = _DURATION.fullmatch(value.strip().lower())
     if match is None:
         raise ValueError("not a duration")
-    return int(match[1]) * _UNIT_MS[match[2]]
+    return int(match[1]) * _UNITS_MS[(match.lastindex or 2) - 2]
 
 
 def _from_fields(match: re.Match[str]) -> int:

@@ -84,10 +84,6 @@ class Root:
         """The same for those who can tell which one counts if a crash leaves both names."""
         self._rename(source, target, system.relink)
 
-    def rename(self, source: str, target: str) -> None:
-        """Move a file, durably, in the place of what may have the new name."""
-        self._rename(source, target, system.replace)
-
     def _rename(self, source: str, target: str, move: system.Move) -> None:
         with self._parent_of(target) as new, self._parent_of(source) as old:
             if system.look(*old) is None:

@@ -172,10 +172,6 @@ def sync(fd: int) -> None:
 Move = Callable[[str, int, str, int], None]
 
 
-def replace(source: str, source_fd: int, target: str, target_fd: int) -> None:
-    os.rename(source, target, src_dir_fd=source_fd, dst_dir_fd=target_fd)
-
-
 def relink(source: str, source_fd: int, target: str, target_fd: int) -> None:
     """Rename unless the target is there, by a second name: a crash in between leaves both.
 

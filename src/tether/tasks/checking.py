@@ -80,8 +80,7 @@ def apply(at: desk.Desk, checked: Checked) -> tuple[list[fixing.Repair], list[fi
     for task_id, repairs in by_task.items():
         with desk.locked(at, task_id):
             if all(_is_as_it_was(at.work, repair) for repair in repairs):
-                for repair in repairs:
-                    _do(at.work, repair)
+                _do(at.work, repairs)
                 done += repairs
             else:
                 left += repairs
@@ -95,19 +94,18 @@ def _is_as_it_was(work: workdir.Workdir, repair: fixing.Repair) -> bool:
         return False
 
 
-def _do(work: workdir.Workdir, repair: fixing.Repair) -> None:
-    """What is kept is written before anything goes."""
-    if repair.after is None:
-        work.files.remove(repair.path)
-        return
-    if repair.after != repair.before:
-        work.write(repair.path, repair.after.encode())
-    if repair.target != repair.path:
+def _do(work: workdir.Workdir, repairs: list[fixing.Repair]) -> None:
+    """What is kept is written before anything goes; then there is room to move."""
+    for repair in repairs:
+        if repair.after is not None and repair.after != repair.before:
+            work.write(repair.path, repair.after.encode())
+    for repair in repairs:
+        if repair.after is None:
+            work.files.remove(repair.path)
+    for repair in repairs:
         found = workdir.located(repair.target, work.root)
-        if found is not None:
-            # The loser of a merge may stand where the winner belongs: its text is kept by now.
-            work.make_place(found.place, found.folder)
-            work.replace(repair.path, repair.target)
+        if repair.after is not None and found is not None:
+            work.move(repair.path, repair.task_id, found.place, found.folder)
 
 
 def _marked(

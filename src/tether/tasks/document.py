@@ -14,8 +14,9 @@ from tether import text
 from tether.tasks import model
 
 MAX_BYTES = 256 * 1024
-# Deeper than any task, and far from where a parser gets slow.
-_MAX_DEPTH = 100
+# Deeper than any task, even if the brackets in its texts are counted; ten thousand would keep the
+# parser busy for seconds.
+_MAX_DEPTH = 1000
 _CONFLICT = "<<<<<<< "
 REMOVE = object()
 """As a change of a field: it goes."""
@@ -49,7 +50,7 @@ def _parsed(content: str) -> Document:
     import ryaml
 
     try:
-        fields = ryaml.loads(content)
+        fields = ryaml.loads(content.removeprefix("\ufeff"))
     except ValueError as problem:
         return Document(content, {}, *_explained(content, str(problem)))
     if fields is None:
@@ -84,6 +85,16 @@ def _is_deep(content: str) -> bool:
     return False
 
 
+def _second_line(content: str, name: str) -> int:
+    """The line on which a field is there again: the least indented one that is."""
+    places: dict[int, list[int]] = {}
+    key = re.compile(rf"^([ \t-]*)[\"']?{re.escape(name)}[\"']?[ \t]*:", re.MULTILINE)
+    for found in key.finditer(content):
+        places.setdefault(len(found[1]), []).append(found.start())
+    twice = [starts for _, starts in sorted(places.items()) if len(starts) > 1]
+    return _line(content, twice[0][1]) if twice else 0
+
+
 def _explained(content: str, said: str) -> tuple[str, int]:
     """A parser's complaint as a reason, and the line that it is about."""
     if "more than one document" in said:
@@ -92,10 +103,7 @@ def _explained(content: str, said: str) -> tuple[str, int]:
         return "a second `---` begins another document", line
     if found := re.search(r'duplicate entry with key "([^"]*)"', said):
         name = found[1]
-        again = re.compile(rf"^[ \t-]*[\"']?{re.escape(name)}[\"']?[ \t]*:", re.MULTILINE)
-        places = list(again.finditer(content))
-        line = _line(content, places[1].start()) if len(places) > 1 else 0
-        return f"the field '{text.one_line(name, 40)}' is there twice", line
+        return f"the field '{text.one_line(name, 40)}' is there twice", _second_line(content, name)
     if found := re.search(r"at position (\d+)", said):
         position = len(content.encode()[: int(found[1])].decode("utf-8", "replace"))
         return text.one_line(said[: found.start()], 120).rstrip(" ,"), _line(content, position)

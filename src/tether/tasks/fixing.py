@@ -84,9 +84,10 @@ def _repaired(draft: _Draft, now: str, by: str) -> _Draft:
         return draft
     for name, known in (("status", states.known_status), ("priority", model.known_priority)):
         written = read.fields.get(name)
-        meant = known(written) if isinstance(written, str) else None
-        if name == "priority" and written in model.PRIORITY_ALIASES:
-            continue  # another word for it that real projects use on purpose
+        # Some other words for a priority real projects use on purpose.
+        if not isinstance(written, str) or written in model.PRIORITY_ALIASES:
+            continue
+        meant = known(written)
         if meant is not None and meant != written:
             draft = _edited(draft, {name: meant}, f"{name}: {written} → {meant}")
     return draft
@@ -139,7 +140,10 @@ def _one_document(draft: _Draft) -> _Draft:
         return draft
     if not rest.strip():
         return draft.said(draft.text[: second.start()], "a second `---` with nothing behind it")
-    name = next(n for n in ("description", "notes", "body", "text") if n not in first.fields)
+    free = [n for n in ("description", "notes", "body", "text") if n not in first.fields]
+    if not free:
+        return draft
+    name = free[0]
     try:
         edited = splicing.edit(first, {name: rest})
     except errors.TaskUneditable:

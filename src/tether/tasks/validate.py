@@ -262,7 +262,8 @@ def _names(subject: Subject) -> list[Finding]:
 
 def _priority(subject: Subject) -> list[Finding]:
     written = subject.fields.get("priority")
-    if written is None or written in (*model.PRIORITIES, *model.PRIORITY_ALIASES):
+    known = (*model.PRIORITIES, *model.PRIORITY_ALIASES)
+    if written is None or (isinstance(written, str) and written in known):
         return []
     return [_finding(subject, PRIORITY, str(written))]
 

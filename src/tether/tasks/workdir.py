@@ -282,10 +282,6 @@ class Workdir:
             self.files.relink(path, target)
         return target
 
-    def replace(self, path: str, target: str) -> None:
-        """Carry a file to a path that may be taken by another whose content is kept elsewhere."""
-        self.files.rename(path, target)
-
     def directory(self, place: str, folder: str = "") -> str:
         """The path of a place, from the top of the checkout."""
         return "/".join(part for part in (self.root, place, folder) if part)
