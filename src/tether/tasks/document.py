@@ -85,14 +85,12 @@ def _is_deep(content: str) -> bool:
     return False
 
 
-def _second_line(content: str, name: str) -> int:
-    """The line on which a field is there again: the least indented one that is."""
-    places: dict[int, list[int]] = {}
-    key = re.compile(rf"^([ \t-]*)[\"']?{re.escape(name)}[\"']?[ \t]*:", re.MULTILINE)
-    for found in key.finditer(content):
-        places.setdefault(len(found[1]), []).append(found.start())
-    twice = [starts for _, starts in sorted(places.items()) if len(starts) > 1]
-    return _line(content, twice[0][1]) if twice else 0
+def _second_line(content: str, name: str, first: int, margin: int) -> int:
+    """The line on which a field of the mapping that begins there is written again."""
+    again = re.compile(rf"[ \t-]{{{margin}}}[\"']?{re.escape(name)}[\"']?[ \t]*:")
+    lines = content.removeprefix("\ufeff").split("\n")
+    found = [n for n in range(first, len(lines) + 1) if again.match(lines[n - 1])]
+    return found[1] if len(found) > 1 else 0
 
 
 def _explained(content: str, said: str) -> tuple[str, int]:
@@ -101,9 +99,11 @@ def _explained(content: str, said: str) -> tuple[str, int]:
         second = re.search(r"(?<=\n)---[ \t]*(?=\r?\n|$)", content[3:])
         line = _line(content, second.start() + 3) if second else 0
         return "a second `---` begins another document", line
-    if found := re.search(r'duplicate entry with key "([^"]*)"', said):
-        name = found[1]
-        return f"the field '{text.one_line(name, 40)}' is there twice", _second_line(content, name)
+    twice = re.search(r'duplicate entry with key "([^"]*)"(?: at line (\d+) column (\d+))?', said)
+    if twice:
+        name, first, column = twice[1], int(twice[2] or 1), int(twice[3] or 1)
+        line = _second_line(content, name, first, column - 1)
+        return f"the field '{text.one_line(name, 40)}' is there twice", line
     if found := re.search(r"at position (\d+)", said):
         position = len(content.encode()[: int(found[1])].decode("utf-8", "replace"))
         return text.one_line(said[: found.start()], 120).rstrip(" ,"), _line(content, position)

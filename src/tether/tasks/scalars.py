@@ -96,9 +96,11 @@ def _block(value: str, indent: int) -> str:
     if "\n" not in value or not body or body[0] in " \n" or not _is_plain(value):
         return ""
     ends = len(value) - len(body)
-    chomp = {0: "-", 1: ""}.get(ends, "+")
+    if ends > 1:
+        # Blank lines that count would be lost on whoever writes a field behind them.
+        return ""
     lines = [" " * indent + line if line else "" for line in body.split("\n")]
-    return f"|{chomp}\n" + "\n".join(lines) + "\n" * max(1, ends)
+    return f"|{'' if ends else '-'}\n" + "\n".join(lines) + "\n"
 
 
 def _is_plain(value: str) -> bool:

@@ -74,10 +74,10 @@ def _entries(lines: list[str]) -> list[_Entry] | None:
             if bare.rstrip() not in ("---", "...") and not bare.startswith("%"):
                 return None
             continue
+        # What is no plain field is left as it is; the result is read again anyway.
         found = _KEY.match(bare)
-        if not found:
-            return None
-        start, last, name = number, number, found[1] or found[2] or found[3]
+        start, last = number, number
+        name = (found[1] or found[2] or found[3]) if found else ""
     if start >= 0:
         entries.append(_Entry(name, start, last + 1))
     return entries
