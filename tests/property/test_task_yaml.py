@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import hypothesis
 import pytest
 import ruamel.yaml
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml.error import YAMLError
@@ -143,7 +144,6 @@ def test_another_reader_of_yaml_1_2_reads_the_same(fields: dict[str, Any]) -> No
 @many
 @given(any_fields(at_least=1))
 def test_a_reader_of_yaml_1_1_reads_the_same(fields: dict[str, Any]) -> None:
-    yaml = pytest.importorskip("yaml", reason="needs PyYAML, which is no dependency")
     reads_back(yaml.safe_load, fields, entries)
 
 
