@@ -83,14 +83,18 @@ class Boundary:
         return mode if ever_after or number == self._fault.at else ""
 
 
-def in_child(action: Callable[[], None], fault: Fault | None = None) -> Outcome:
+def in_child(
+    action: Callable[[], None],
+    fault: Fault | None = None,
+    stand: Callable[[Fault | None], Boundary] = Boundary,
+) -> Outcome:
     """Do something in a fork of this process, at whose boundary the fault waits."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         real_write = os.write
-        boundary = Boundary(fault)
+        boundary = stand(fault)
         boundary.install()
         word, message = "ok", ""
         try:

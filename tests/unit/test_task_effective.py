@@ -32,7 +32,9 @@ def every_input() -> Iterator[Input]:
 def fits(row: effective.Row, given: Input) -> bool:
     file, claim, outcome, there = given
     has_ended = outcome.kind in ("done", "failed")
-    kind = "" if has_ended and outcome.is_here else outcome.kind
+    kind = outcome.kind
+    if has_ended and outcome.is_here:
+        kind = "reverted" if file.state == "in_progress" else ""
     state, _, mine = row.file.partition(", ")
     if state not in ("*", file.state) or (mine and not file.is_mine):
         return False
@@ -46,7 +48,7 @@ def fits(row: effective.Row, given: Input) -> bool:
         "*": True,
         "-": not kind,
         "ended": kind in ("done", "failed"),
-        "let_go": bool(kind) and kind not in ("done", "failed"),
+        "let_go": bool(kind) and kind not in ("done", "failed", "reverted"),
     }.get(row.outcome, row.outcome == kind):
         return False
     return row.there in ("*", there)
@@ -226,9 +228,14 @@ def test_an_outcome_on_this_checkouts_own_branch_does_not_count(kind: str) -> No
     """Here the file itself tells: a person moved it back, or took it from another branch."""
     assert look("new", outcome=kind, is_here=True) == ("new", True, "")
     assert look("assigned", outcome=kind, is_here=True) == look("assigned")
-    assert look("in_progress", outcome=kind, is_here=True) == look("in_progress")
     assert look("absent", outcome=kind, is_here=True) == ("absent", False, "")
     assert look("done", outcome=kind, is_here=True) == ("done", False, "")
+
+
+@pytest.mark.parametrize("kind", ["done", "failed"])
+def test_in_progress_after_its_end_on_this_branch_was_reverted(kind: str) -> None:
+    """Whoever had it has let go of it, so it is offered; elsewhere the other branch tells."""
+    assert look("in_progress", outcome=kind, is_here=True) == ("in_progress", True, "dropped")
 
 
 def test_done_here_with_a_claim_that_is_still_open_says_so() -> None:

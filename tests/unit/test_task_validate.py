@@ -292,21 +292,26 @@ def test_both_sides_of_a_conflict_are_found(base: bool, newline: str) -> None:
     around = f"# before{newline}", f"# behind{newline}"
     content = around[0] + conflicted(OURS, THEIRS, base=base, newline=newline) + around[1]
     ours, theirs = (side.replace("\n", newline) for side in (OURS, THEIRS))
-    assert merging.sides(content) == (
+    assert texts_of(content) == (
         around[0] + ours + around[1],
         around[0] + theirs + around[1],
     )
 
 
+def texts_of(content: str) -> tuple[str, str] | None:
+    both = merging.sides(content)
+    return (both.ours, both.theirs) if both else None
+
+
 def test_several_conflicts_are_one_choice() -> None:
     content = conflicted("a: 1\n", "a: 2\n") + "b: 1\n" + conflicted("c: 1\n", "")
-    assert merging.sides(content) == ("a: 1\nb: 1\nc: 1\n", "a: 2\nb: 1\n")
+    assert texts_of(content) == ("a: 1\nb: 1\nc: 1\n", "a: 2\nb: 1\n")
 
 
 def test_a_text_without_markers_is_its_own_two_sides() -> None:
-    assert merging.sides(BASE) == (BASE, BASE)
+    assert texts_of(BASE) == (BASE, BASE)
     indented = "text: |\n  <<<<<<< HEAD\n  =======\n  >>>>>>> b\n"
-    assert merging.sides(indented) == (indented, indented)
+    assert texts_of(indented) == (indented, indented)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +339,7 @@ def test_what_git_itself_writes_is_taken_apart_again(tmp_path: Path, style: str)
         ["git", "merge-file", "-p", style, "ours", "base", "theirs"],
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert merging.sides(merged.stdout) == (OURS, THEIRS)
+    assert texts_of(merged.stdout) == (OURS, THEIRS)
 
 
 def version(path: str, **fields: Any) -> merging.Version:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tether import clock
+from tether import clock, errors
 from tether.agents import claims
 from tether.brief import choosing
 from tether.cli import answers, context, verbs
@@ -63,7 +63,10 @@ def _claimed(call: context.Context) -> answers.Answer | None:
 
     at = call.desk()
     for view in _offered(call):
-        taken = claiming.claim(at, view.task.id, news=call.news(at.caller.agent))
+        try:
+            taken = claiming.claim(at, view.task.id, news=call.news(at.caller.agent))
+        except (errors.NotAllowed, errors.NotFound, errors.TaskError):
+            continue  # done or gone since we looked, or a person must settle it first
         if not isinstance(taken, claims.Refused):
             return claim.answer_of(call, taken)
     return None

@@ -69,9 +69,15 @@ class Parsed:
         fresh = self._fresh.get(path)
         if fresh is None:
             # Read again if the row has gone meanwhile, or is damaged: only time is lost.
-            fresh = self._kept(path, "") or self._reader.parse(path, self._reader.fetch(path))
+            fresh = self._kept(path, "") or self.read(path)
             self._fresh[path] = fresh
         return fresh.values
+
+    def read(self, path: str) -> Record:
+        """What the file itself says, whatever is kept of it."""
+        fresh = self._reader.parse(path, self._reader.fetch(path))
+        self._fresh[path] = fresh
+        return fresh
 
     def _known(self, below: list[str], stamps: Mapping[str, str], looked_ns: int) -> dict[str, str]:
         current: dict[str, str] = {}

@@ -10,7 +10,7 @@ from tether import errors, ids, workspace
 from tether.agents import claims
 from tether.agents import model as agents
 from tether.store import port
-from tether.tasks import desk, fixing, states, validate, workdir
+from tether.tasks import desk, fixing, packs, states, validate, workdir
 
 
 class Checked(NamedTuple):
@@ -46,7 +46,9 @@ def check(
     findings = [each for subject in subjects for each in validate.judge(subject, reading)]
     if not reading.is_ours:
         return Checked(len(subjects), findings, [], [])
-    findings += validate.judge_together(subjects)
+    packed, damaged = packs.ids(work)
+    findings += validate.judge_together(subjects, packed)
+    findings += [_finding(validate.PARSE, path, "this pack is damaged") for path in damaged]
     held = claims.open_ones(store.rows) if store is not None else []
     findings += _without_file(held, subjects, place)
     findings += [_finding(validate.LINK, p, "it is a link") for p in _links(work)]
@@ -69,6 +71,7 @@ def missing_keeps(work: workdir.Workdir) -> list[str]:
 
 def apply(at: desk.Desk, checked: Checked) -> tuple[list[fixing.Repair], list[fixing.Repair]]:
     """Do the repairs; those done, and those whose file has changed meanwhile."""
+    at.store.ensure_writable()
     for path in checked.keeps:
         place, _, folder = os.path.dirname(path).removeprefix(f"{at.work.root}/").partition("/")
         at.work.make_place(place, folder)

@@ -60,6 +60,9 @@ def claim(
         before = case.state
         case = desk.put_right(at, case._replace(claim=answer.claim))
         case = _bring_along(at, case, starts=starts)
+        if not answer.is_new and case.state != before:
+            # What is claimed anew is told as a claim; this one was held already.
+            desk.log_moved(at, case.key, verb, before, case.state)
         return Taken(desk.Moved(verb, before, case.task, case.touched, answer.claim), answer)
 
 
@@ -72,7 +75,9 @@ def assign(at: desk.Desk, task_id: str, agent_name: str, why: str = "") -> desk.
         if before == states.ASSIGNED and case.task.owner == name:
             return desk.Moved("assign", before, case.task, case.touched, case.claim, is_repeat=True)
         desk.require_allowed(at, case, "assign")
-        require_unheld(at, case, "assign")
+        # Given already by a call that died before the file followed: it follows now.
+        if case.claim is None or case.claim.agent_name != name:
+            require_unheld(at, case, "assign")
         changes = {"status": states.ASSIGNED, "agent": str(name), "assigned_at": at.now}
         return hand_over(at, case, "assign", changes, name, why)
 
@@ -84,14 +89,21 @@ def hand_over(
     changes: dict[str, Any],
     name: ids.AgentName,
     why: str,
+    held: agents.Claim | None = None,
 ) -> desk.Moved:
-    """Put a task into an agent's directory; if the agent is here, its session gets the claim."""
+    """Put a task into an agent's directory; if the agent is here, its session gets the claim.
+
+    A claim that is `held` until then is taken back in the same step.
+    """
     from tether.agents import messages
 
     before = case.state
     receiver = _only_session(at, name)
 
     def give(transaction: port.Transaction) -> agents.Claim | None:
+        if held is not None:
+            taken_back = f"{at.caller.name} has {case.key.label} tried again."
+            claims.take_back(transaction, held, at.caller.agent, claims.RELEASED, taken_back)
         given = claims.give(transaction, at.spot, receiver, case.key) if receiver else None
         desk.say_moved(transaction, at, case.key, verb, before, states.ASSIGNED, why)
         body = f"{case.key.label} is assigned to you."

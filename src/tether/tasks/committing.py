@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tether import errors, git, text, workspace
-from tether.tasks import desk
+from tether.tasks import desk, workdir
 
 
 def require_branch(place: workspace.Workspace) -> str:
@@ -23,7 +23,26 @@ def commit(at: desk.Desk, moved: desk.Moved) -> str | None:
     """Commit the files that a verb touched; the commit, or None if there was nothing new."""
     title = text.one_line(moved.task.title, 60)
     subject = f"tasks: {moved.verb} {moved.task.id}" + (f": {title}" if title else "")
-    return commit_paths(at, moved.touched, f"{subject}\n\nTask: {moved.task.id}\n")
+    # Also if an earlier call has done it all: who says --commit wants it committed.
+    paths = dict.fromkeys([*moved.touched, moved.task.path, *_left_behind(at, moved.task.id)])
+    return commit_paths(at, paths, f"{subject}\n\nTask: {moved.task.id}\n")
+
+
+def _left_behind(at: desk.Desk, task_id: str) -> list[str]:
+    """Where the branch still has the task's file, though verbs without --commit have moved it."""
+    repository = git.Git(at.place.place)
+    tip = repository.head()
+    if tip is None:
+        return []
+    found = [
+        workdir.located(entry.path, at.work.root)
+        for entry in repository.tree(tip, paths=[at.work.root])
+    ]
+    return [
+        each.path
+        for each in found
+        if each is not None and each.task_id == task_id and not at.work.files.exists(each.path)
+    ]
 
 
 def commit_paths(at: desk.Desk, paths: Iterable[str], message: str) -> str | None:

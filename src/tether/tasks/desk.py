@@ -97,9 +97,28 @@ def locked(desk: Desk, task_id: str) -> Iterator[None]:
         message = busy.message.replace("The lock", "The task", 1)
         raise errors.LockBusy(message, hint="Repeat the command.") from busy
     try:
-        yield
+        with honest(desk):
+            yield
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def honest(desk: Desk) -> Iterator[None]:
+    """Who fails after a file has changed does not say that nothing was changed."""
+    before = desk.work.changes
+    try:
+        yield
+    except (errors.FileError, errors.StoreError) as problem:
+        if desk.work.changes != before:
+            message = problem.message
+            for promise in (" Nothing was changed.", " The old content is unchanged."):
+                message = message.removesuffix(promise)
+            problem.message = (
+                f"{message} The task's file has changed already; the same command goes on from"
+                " there."
+            )
+        raise
 
 
 def look(desk: Desk, task_id: str, *, tidies: bool = False) -> Case | None:
@@ -179,6 +198,12 @@ def rewrite(
         from tether.tasks import splicing
 
         raw = splicing.edit(case.document, changes)
+        if len(raw) > document.MAX_BYTES:
+            raise errors.FileTooLarge(
+                f"The file of {task.id} would have more than {document.MAX_BYTES // 1024} KiB, and"
+                " nothing could read it then. Nothing was changed.",
+                hint="Put long texts into files of their own, and name those in the task.",
+            )
         desk.work.write(task.path, raw)
         touched.append(task.path)
     path = task.path

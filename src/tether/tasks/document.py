@@ -17,7 +17,8 @@ MAX_BYTES = 256 * 1024
 # Deeper than any task, even if the brackets in its texts are counted; ten thousand would keep the
 # parser busy for seconds.
 _MAX_DEPTH = 1000
-_CONFLICT = "<<<<<<< "
+# Seven, or eight where both sides of a merge renamed the file.
+_CONFLICT = re.compile(r"^<{7,} ", re.MULTILINE)
 REMOVE = object()
 """As a change of a field: it goes."""
 
@@ -38,8 +39,8 @@ def read(raw: bytes) -> Document:
     except UnicodeDecodeError as problem:
         line = raw.count(b"\n", 0, problem.start) + 1
         return Document("", {}, "it is not UTF-8 text", line)
-    if content.startswith(_CONFLICT) or f"\n{_CONFLICT}" in content:
-        line = _line(content, f"\n{content}".index(f"\n{_CONFLICT}"))
+    if "<<<<<<<" in content and (marker := _CONFLICT.search(content)):
+        line = _line(content, marker.start())
         return Document(content, {}, "it has the conflict markers of a merge", line)
     if _is_deep(content):
         return Document(content, {}, "it is nested too deeply")

@@ -35,6 +35,7 @@ def new(
     """Write a task down."""
     if not title.strip():
         raise errors.UsageError("A task needs a title. Nothing was changed.")
+    wanted = ids.TaskId(task_id) if task_id is not None else None
     fields: dict[str, Any] = {
         "id": "",
         "title": _text(title.strip()),
@@ -50,13 +51,16 @@ def new(
     fields |= _changes(at, task_id or "", fields, edit)
     fields.setdefault("artefacts", [])
     at.store.ensure_writable()
+    if wanted is not None:
+        _require_free(at, wanted)
     made = at.work.prepare()
-    if task_id is not None:
-        path, chosen = _create(at, ids.TaskId(task_id), fields), ids.TaskId(task_id)
-    else:
-        path, chosen = _create_with_new_id(at, fields)
-    key = ids.TaskKey(ids.OWN_SOURCE, chosen)
-    desk.log_moved(at, key, "new", states.NONE, states.NEW)
+    with desk.honest(at):
+        if wanted is not None:
+            path, chosen = _create(at, wanted, fields), wanted
+        else:
+            path, chosen = _create_with_new_id(at, fields)
+        key = ids.TaskKey(ids.OWN_SOURCE, chosen)
+        desk.log_moved(at, key, "new", states.NONE, states.NEW)
     task = model.task(chosen, path, states.INBOX, "", fields)
     return desk.Moved("new", states.NONE, task, (*made, path))
 
@@ -170,14 +174,18 @@ def _text(value: str) -> str:
 
 def _create(at: desk.Desk, task_id: ids.TaskId, fields: dict[str, Any]) -> str:
     with desk.locked(at, task_id):
-        if at.work.find(task_id) or packs.load(at.work, task_id) is not None:
-            raise errors.AlreadyThere(f"There is already a task {task_id}. It was not replaced.")
-        if twin := at.work.twin(task_id):
-            raise errors.AlreadyThere(
-                f"There is a task {twin}, which differs only in case. Nothing was changed."
-            )
+        _require_free(at, task_id)
         fields["id"] = str(task_id)
         return at.work.create(task_id, document.compose(fields))
+
+
+def _require_free(at: desk.Desk, task_id: ids.TaskId) -> None:
+    if at.work.find(task_id) or packs.load(at.work, task_id) is not None:
+        raise errors.AlreadyThere(f"There is already a task {task_id}. It was not replaced.")
+    if twin := at.work.twin(task_id):
+        raise errors.AlreadyThere(
+            f"There is a task {twin}, which differs only in case. Nothing was changed."
+        )
 
 
 def _create_with_new_id(at: desk.Desk, fields: dict[str, Any]) -> tuple[str, ids.TaskId]:

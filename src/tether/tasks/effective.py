@@ -91,7 +91,8 @@ _GONE = states.ARCHIVED
 
 # Columns: file here, open claim, outcome of the last claim elsewhere, file where that was; then the
 # state that is shown, whether it is offered, and what is said on top. The first row that fits
-# counts. `open` is any open claim, `-` is none; `ended` is done or failed, `let_go` anything else.
+# counts. `open` is any open claim, `-` is none; `ended` is done or failed, `reverted` the same on
+# this branch though the file is in progress, `let_go` anything else.
 TABLE = (
     _row(UNREADABLE, "*", "*", "*", UNREADABLE, False, NEEDS_HUMAN),
     _row(_DONE, "open", "*", "*", _DONE, False, STILL_HELD),
@@ -116,6 +117,7 @@ TABLE = (
     _row(_ASSIGNED, "-", "*", "*", _ASSIGNED, False, ASSIGNED_TO_OTHER),
     _row(_WORK, "-", "ended", "*", _WORK, True, LOST),
     _row("in_progress, mine", "-", "*", "*", _WORK, True),
+    _row(_WORK, "-", "reverted", "*", _WORK, True, DROPPED),
     _row(_WORK, "-", "let_go", "*", _WORK, True, DROPPED),
     _row(_WORK, "-", "-", "*", _WORK, False, UNCLAIMED),
 )
@@ -125,11 +127,7 @@ def effective(
     file_here: File, open_claim: str, last_outcome: Outcome, file_there: str
 ) -> Effective:
     """The first row that fits. `file_there` is the file's state on the outcome's branch."""
-    kind = last_outcome.kind
-    # On the branch of this checkout the file itself says what became of it.
-    if last_outcome.is_here and kind in ENDED:
-        kind = ""
-    outcomes = {kind, "ended" if kind in ENDED else "let_go"} if kind else {"-"}
+    outcomes = _outcomes(file_here, last_outcome)
     claims = {open_claim, "open"} if open_claim else {"-"}
     for row in TABLE:
         if (
@@ -140,6 +138,14 @@ def effective(
         ):
             return _filled(row.result, file_here)
     raise ValueError(f"no row for {file_here}")
+
+
+def _outcomes(file: File, last: Outcome) -> set[str]:
+    """The words that the table has for an outcome."""
+    if last.kind in ENDED and last.is_here:
+        # Here the file itself says what became of it; if it says less, the end was reverted.
+        return {"reverted"} if file.state == states.IN_PROGRESS else {"-"}
+    return {last.kind, "ended" if last.kind in ENDED else "let_go"} if last.kind else {"-"}
 
 
 def _fits_file(wanted: str, file: File) -> bool:

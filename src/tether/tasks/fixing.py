@@ -37,6 +37,8 @@ class _Draft(NamedTuple):
     before: str
     text: str
     reasons: tuple[str, ...] = ()
+    home: str = ""
+    """Where the side stood that counts, if the markers of a merge say so."""
 
     def said(self, text: str, reason: str) -> _Draft:
         return self._replace(text=text, reasons=(*self.reasons, reason))
@@ -56,7 +58,7 @@ def plan(
     by_id: dict[str, list[_Draft]] = {}
     for found, text in files:
         taken[found.path] = found
-        draft = _repaired(_Draft(found, text, text), now, by)
+        draft = _repaired(_Draft(found, text, text), root, now, by)
         by_id.setdefault(found.task_id, []).append(draft)
     repairs = []
     for task_id, drafts in by_id.items():
@@ -73,9 +75,9 @@ def plan(
     ]
 
 
-def _repaired(draft: _Draft, now: str, by: str) -> _Draft:
+def _repaired(draft: _Draft, root: str, now: str, by: str) -> _Draft:
     """The text by itself: markers, documents, names, words."""
-    draft = _without_markers(draft, now, by)
+    draft = _without_markers(draft, root, now, by)
     draft = _one_document(draft)
     for old, new in _KEYS.items():
         draft = _renamed(draft, old, new)
@@ -101,17 +103,28 @@ def _edited(draft: _Draft, changes: Mapping[str, Any], reason: str) -> _Draft:
     return draft.said(edited.decode(), reason)
 
 
-def _without_markers(draft: _Draft, now: str, by: str) -> _Draft:
+def _without_markers(draft: _Draft, root: str, now: str, by: str) -> _Draft:
     both = merging.sides(draft.text)
-    if both is None or both[0] == draft.text:
+    if both is None or both.ours == draft.text:
         return draft
-    versions = [_version(draft.found, text) for text in dict.fromkeys(both)]
+    places = [_named(draft.found, path, root) for path in (both.our_path, both.their_path)]
+    texts = dict.fromkeys(zip((both.ours, both.theirs), places, strict=True))
+    versions = [_version(found, text) for text, found in texts]
     if any(version.document.problem for version in versions):
         return draft
     winner, losers = merging.settle(versions)
     reason = f"the two sides of a merge: {winner.task.status} counts"
     text = _with_history(winner, losers, now, by)
-    return draft if text is None else draft.said(text, reason)
+    if text is None:
+        return draft
+    home = winner.task.path if places[0] != places[1] else ""
+    return draft.said(text, reason)._replace(home=home)
+
+
+def _named(found: workdir.Found, path: str, root: str) -> workdir.Found:
+    """Where a side of a merge stood: both sides may have moved the file, each to another place."""
+    there = workdir.located(path, root)
+    return there if there is not None and there.task_id == found.task_id else found
 
 
 def _with_history(
@@ -123,9 +136,11 @@ def _with_history(
     old = winner.document.fields.get("history") or []
     history = [*(old if isinstance(old, list) else [old]), *(dict(each) for each in entries)]
     try:
-        return splicing.edit(winner.document, {"history": history}).decode()
+        edited = splicing.edit(winner.document, {"history": history})
     except errors.TaskUneditable:
         return None
+    # Two large texts do not fit into one file that can still be read: both stay as they are.
+    return edited.decode() if len(edited) <= document.MAX_BYTES else None
 
 
 def _one_document(draft: _Draft) -> _Draft:
@@ -173,6 +188,11 @@ def _settled(
         # What cannot be read could be the better one: only texts are repaired.
         return [repair for draft in drafts if (repair := _repair(draft, draft.found.path))]
     winner, losers = merging.settle(versions)
+    homes = {draft.home for draft in drafts}
+    if len(homes) == 1 and len({draft.before for draft in drafts}) == 1:
+        # Git wrote both sides into both files: the place of the side that counts goes with it.
+        winner = next((each for each in versions if each.task.path in homes), winner)
+        losers = []
     by_path = {draft.found.path: draft for draft in drafts}
     draft = by_path.pop(winner.task.path)
     others = list(by_path.values())

@@ -36,7 +36,7 @@ def archive(at: desk.Desk, tasks: list[model.Task]) -> tuple[list[desk.Moved], l
     for task in tasks:
         try:
             done.append(moves.archive(at, task.id))
-        except errors.TetherError as problem:
+        except (errors.NotAllowed, errors.NotFound, errors.Taken, errors.TaskError) as problem:
             left.append(f"{task.id}: {problem.message}")
     return done, left
 

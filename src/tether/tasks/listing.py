@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from tether import __version__, errors, index, workspace
+from tether import __version__, errors, index, text, workspace
 from tether.tasks import model, states, workdir
 
 # Another version, or other fields, make every file be read again; change the number with what
@@ -39,19 +39,23 @@ class Listing:
         self._work = work
         wanted = list(places)
         regular, odd = work.look(wanted)
+        # What is no text cannot be a row of the index.
+        odd += [self._found(path) for path in regular if not _is_text(path)]
         self._odd = {each.path: work.read(each) for each in odd}
         self._index = index.Index(place.store_dir)
         self._parsed = index.Parsed(
             self._index,
             work.top,
             [work.directory(name) for name in wanted],
-            {path: index.stamp(seen) for path, seen in regular.items()},
+            {path: index.stamp(seen) for path, seen in regular.items() if path not in self._odd},
             index.Reader(_PARSER, self._fetch, self._parse),
         )
 
     def items(self) -> Iterator[Item]:
         """Every task, in no order; unreadable ones too."""
-        for path, facts in self._parsed.facts.items():
+        for path, kept in self._parsed.facts.items():
+            # A damaged index is not asked twice.
+            facts = kept if kept.count(" ") == 2 else self._parsed.read(path).facts
             state, priority, created_at = facts.split(" ")
             name = path[path.rindex("/") + 1 : path.rindex(".")]
             yield state, priority, created_at, name, path
@@ -63,6 +67,8 @@ class Listing:
         if path in self._odd:
             return self._odd[path]
         values = list(self._parsed.values(path))
+        if len(values) != len(model.Task._fields) - _NAMED:  # a damaged index
+            values = list(self._parsed.read(path).values)
         for number in _LISTS:
             values[number] = tuple(values[number])
         found = self._found(path)
@@ -93,6 +99,10 @@ class Listing:
         if found is None:
             raise ValueError(f"not below {self._work.root}: {path}")
         return found
+
+
+def _is_text(path: str) -> bool:
+    return path.isascii() or text.storable(path) == path
 
 
 def tasks(

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from tether.tasks import document, model, states
 
-_OURS = re.compile(r"<{7}(?: |\r?\n|$)")
-_BASE = re.compile(r"\|{7}(?: |\r?\n|$)")
-_THEIRS = re.compile(r"={7}\r?\n?$")
-_END = re.compile(r">{7}(?: |\r?\n|$)")
+# Seven of them, or more: eight where both sides renamed the file, and its name then stands behind.
+_MARKER = re.compile(r"(<{7,}|\|{7,}|={7,}|>{7,})(?: (.*?))?\r?\n?$")
+_NAMES = {"<": "ours", "|": "base", "=": "theirs", ">": "end"}
 
 
 class Version(NamedTuple):
@@ -26,33 +25,46 @@ class Version(NamedTuple):
     task: model.Task
 
 
-def sides(content: str) -> tuple[str, str] | None:
+class Sides(NamedTuple):
+    """Both sides of a text with conflict markers, and their paths if the markers name them."""
+
+    ours: str
+    theirs: str
+    our_path: str = ""
+    their_path: str = ""
+
+
+def sides(content: str) -> Sides | None:
     """Both sides of a text with conflict markers; None if the markers do not match up."""
     ours: list[str] = []
     theirs: list[str] = []
-    side = "both"
+    side, size = "both", 0
+    paths = {"ours": "", "end": ""}
     for line in content.splitlines(keepends=True):
-        marker = _marker(line)
-        if marker:
-            if side not in _BEFORE[marker]:
+        found = _MARKER.match(line)
+        name = _NAMES[found[1][0]] if found else ""
+        if found and side == "both":
+            if name != "ours":
                 return None
-            side = marker if marker != "end" else "both"
+            size = len(found[1])
+        # A marker of another size is of a merge within the merge.
+        if found and len(found[1]) == size:
+            if side not in _BEFORE[name]:
+                return None
+            if name in paths:
+                paths[name] = (found[2] or "").rpartition(":")[2]
+            side = name if name != "end" else "both"
         elif side != "base":
             if side in ("both", "ours"):
                 ours.append(line)
             if side in ("both", "theirs"):
                 theirs.append(line)
-    return ("".join(ours), "".join(theirs)) if side == "both" else None
+    if side != "both":
+        return None
+    return Sides("".join(ours), "".join(theirs), paths["ours"], paths["end"])
 
 
 _BEFORE = {"ours": ("both",), "base": ("ours",), "theirs": ("ours", "base"), "end": ("theirs",)}
-
-
-def _marker(line: str) -> str:
-    for name, pattern in (("ours", _OURS), ("base", _BASE), ("theirs", _THEIRS), ("end", _END)):
-        if pattern.match(line):
-            return name
-    return ""
 
 
 def settle(versions: Sequence[Version]) -> tuple[Version, list[Version]]:
@@ -61,19 +73,31 @@ def settle(versions: Sequence[Version]) -> tuple[Version, list[Version]]:
     return ranked[0], ranked[1:]
 
 
-def _rank(version: Version) -> tuple[int, int, str]:
+# What a verb writes when it leads to a state. A status alone may have come from the other side,
+# where Git merged the lines around a conflict.
+_SHOWN_BY = {states.DONE: "result", states.ERROR: "error"}
+
+
+def _rank(version: Version) -> tuple[int, bool, int, str]:
     task = version.task
     put_away = task.standing().state == states.ARCHIVED
     status = states.known_status(task.status) or states.NEW
     state = task.standing().state if task.standing().state in states.RANK else status
+    is_shown = _SHOWN_BY.get(state, "status") in version.document.fields
     latest = max(task.completed_at, task.started_at, task.assigned_at, task.created_at)
-    return states.RANK[state], int(put_away), latest
+    return states.RANK[state], is_shown, int(put_away), latest
 
 
 def entries(
     winner: Version, losers: Sequence[Version], now: str, by: str
 ) -> list[Mapping[str, Any]]:
-    """What goes into the winner's history: the text of those that say something else."""
+    """What goes into the winner's history: the text of those that say something else.
+
+    Once: a repair that died before the loser was removed has written it down already.
+    """
+    history = winner.document.fields.get("history")
+    merged = history if isinstance(history, list) else []
+    kept = [e.get("text") for e in merged if isinstance(e, dict) and e.get("what") == "merged"]
     return [
         {
             "at": now,
@@ -84,5 +108,5 @@ def entries(
             "text": loser.text,
         }
         for loser in losers
-        if loser.text != winner.text
+        if loser.text not in (winner.text, *kept)
     ]

@@ -110,10 +110,13 @@ def give_back(
             return repeated
         if epoch is not None and _epoch_differs(case, epoch):
             return claims.refused(at.store.rows, at.spot, case.key)
+        is_of_another = case.claim is not None and not _is_held_by_caller(at, case)
+        if is_of_another and not at.caller.is_human:
+            return claims.refused(at.store.rows, at.spot, case.key)
+        if is_of_another and desk.let_go_outcome(case) == claims.RELEASED:
+            return _close_rest(at, case, "return", claims.RELEASED)
         if not (case.state == states.NEW and case.claim is not None):
             desk.require_allowed(at, case, "return")
-        elif not (at.caller.is_human or _is_held_by_caller(at, case)):
-            return claims.refused(at.store.rows, at.spot, case.key)
         entry = desk.entry(at, "returned", agent=case.task.owner, why=why)
         changes = {
             "status": states.NEW,
@@ -138,7 +141,7 @@ def complete(
         case = desk.take_up(at, task_id)
         if case.state == states.DONE and case.claim is not None and at.caller.is_human:
             return _close_rest(at, case, "complete", claims.DONE)
-        has_adopted = _is_held_by_caller(at, case) and bool(shown)
+        has_adopted = _has_adopted(at, case) and bool(shown)
         desk.require_allowed(at, case, "complete", (states.ADOPTER,) if has_adopted else ())
         made = list(dict.fromkeys(artefacts)) or list(case.task.artefacts)
         result: dict[str, Any] = {"summary": summary, "artefacts": made}
@@ -181,17 +184,7 @@ def retry(
             **dict.fromkeys(("started_at", "timeout_at", "completed_at", "error"), REMOVE),
             "history": desk.with_entry(case, entry),
         }
-        held, key = case.claim, case.key
-        if held is not None:
-            body = f"{at.caller.name} has {key.label} tried again."
-            at.store.write(
-                "retry",
-                lambda transaction: claims.take_back(
-                    transaction, held, at.caller.agent, claims.RELEASED, body
-                ),
-            )
-            case = case._replace(claim=None)
-        return claiming.hand_over(at, case, "retry", changes, name, why)
+        return claiming.hand_over(at, case, "retry", changes, name, why, case.claim)
 
 
 def extend(at: desk.Desk, task_id: str, *, until: str) -> desk.Moved:
@@ -290,6 +283,14 @@ def _held(at: desk.Desk, case: desk.Case, epoch: int | None) -> agents.Claim | c
 
 def _is_held_by_caller(at: desk.Desk, case: desk.Case) -> bool:
     return case.claim is not None and case.claim.session_id == at.caller.session_id
+
+
+def _has_adopted(at: desk.Desk, case: desk.Case) -> bool:
+    """Does the caller hold what somebody else had before?"""
+    if case.claim is None or not _is_held_by_caller(at, case):
+        return False
+    earlier = claims.unfinished_before(at.store.rows, case.claim)
+    return any(each.session_id != at.caller.session_id for each in earlier)
 
 
 def _epoch_differs(case: desk.Case, epoch: int | None) -> bool:
@@ -423,6 +424,7 @@ def _follow_up(at: desk.Desk, case: desk.Case, partial: Partial) -> model.Task:
         "description": f"What {parent.id} left open: {partial.why}\n",
     }
     path = at.work.create(task_id, document.compose(fields))
+    desk.log_moved(at, ids.TaskKey(ids.OWN_SOURCE, task_id), "new", states.NONE, states.NEW)
     return model.task(task_id, path, states.INBOX, "", fields)
 
 

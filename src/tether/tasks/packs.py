@@ -33,10 +33,29 @@ def names(work: workdir.Workdir) -> list[str]:
     return [f"{directory}/{name}" for name in sorted(found, reverse=True) if name.endswith(SUFFIX)]
 
 
-def load(work: workdir.Workdir, task_id: str) -> workdir.Loaded | None:
-    """A task from the newest pack that has it."""
+def ids(work: workdir.Workdir) -> tuple[set[str], list[str]]:
+    """The ids of all packed tasks, and the packs that are damaged."""
+    found: set[str] = set()
+    damaged = []
     for path in names(work):
-        with _opened(work, path) as pack:
+        try:
+            with _opened(work, path) as pack:
+                members_ = [_member(path, member) for member in pack.namelist()]
+        except errors.TetherError:
+            damaged.append(path)
+            continue
+        found |= {each.task_id for each in members_ if each is not None}
+    return found, damaged
+
+
+def load(work: workdir.Workdir, task_id: str) -> workdir.Loaded | None:
+    """A task from the newest pack that has it; a damaged pack is for `validate` to tell of."""
+    for path in names(work):
+        try:
+            opened = _opened(work, path)
+        except errors.TetherError:
+            continue
+        with opened as pack:
             for member in pack.namelist():
                 found = _member(path, member)
                 if found is not None and found.task_id == task_id:

@@ -8,7 +8,7 @@ comes from, and `tether` is ours, which also looks at what the seed forgot.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tether import ids
@@ -124,8 +124,8 @@ def judge(subject: Subject, reading: Reading = OURS) -> list[Finding]:
     return found
 
 
-def judge_together(subjects: Iterable[Subject]) -> list[Finding]:
-    """What is wrong with files because of each other."""
+def judge_together(subjects: Iterable[Subject], packed: Collection[str] = ()) -> list[Finding]:
+    """What is wrong with files because of each other; `packed` are the ids in packs."""
     found: list[Finding] = []
     by_id: dict[str, list[Subject]] = {}
     by_fold: dict[str, set[str]] = {}
@@ -144,12 +144,15 @@ def judge_together(subjects: Iterable[Subject]) -> list[Finding]:
         task_id: model.words(same[0].fields.get("depends_on")) for task_id, same in by_id.items()
     }
     for task_id, same in by_id.items():
-        found += _references(same[0], task_id, waits)
+        found += _references(same[0], task_id, waits, packed)
     return found
 
 
 def _references(
-    subject: Subject, task_id: str, waits: Mapping[str, tuple[str, ...]]
+    subject: Subject,
+    task_id: str,
+    waits: Mapping[str, tuple[str, ...]],
+    packed: Collection[str],
 ) -> list[Finding]:
     from tether.tasks import dependencies
 
@@ -160,7 +163,7 @@ def _references(
     found = [
         _finding(subject, DEPENDENCY, f"{field} names {each}, which is not here")
         for field, each in named
-        if each not in waits
+        if each not in waits and each not in packed
     ]
     trail = dependencies.cycle(task_id, waits[task_id], lambda each: waits.get(each, ()))
     if trail:

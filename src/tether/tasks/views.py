@@ -81,8 +81,12 @@ class Viewer:
 
     def view(self, task: model.Task, *, asks_git: bool = True) -> View:
         """One task, all things considered."""
-        key = ids.TaskKey(ids.OWN_SOURCE, task.id)
         claim = self.open_claims.get(task.id)
+        if task.problem:
+            # Its name need not be an id, nor even text: the store is not asked about it.
+            unreadable = effective.File(effective.UNREADABLE)
+            return View(task, effective.effective(unreadable, "", effective.Outcome(), ""), claim)
+        key = ids.TaskKey(ids.OWN_SOURCE, task.id)
         waits_for = tuple(self._dependencies(task))
         file = self._file(task, claim)
         if claim is not None:

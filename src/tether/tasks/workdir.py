@@ -55,6 +55,8 @@ class Workdir:
         self.root = root
         self.leave_out = frozenset(leave_out)
         self.files = files.Root(top)
+        self.changes = 0
+        """How often a file of a task was changed."""
 
     @property
     def exists(self) -> bool:
@@ -264,6 +266,7 @@ class Workdir:
     def write(self, path: str, content: bytes) -> None:
         """Give an existing file other content."""
         self.files.write_atomic(path, content)
+        self.changes += 1
 
     def create(
         self, task_id: str, content: bytes, place: str = states.INBOX, folder: str = ""
@@ -272,6 +275,7 @@ class Workdir:
         self.make_place(place, folder)
         path = self.path_of(task_id, place, folder)
         self.files.write_atomic(path, content, replace=False)
+        self.changes += 1
         return path
 
     def move(self, path: str, task_id: str, place: str, folder: str = "") -> str:
@@ -280,6 +284,7 @@ class Workdir:
         if target != path:
             self.make_place(place, folder)
             self.files.relink(path, target)
+            self.changes += 1
         return target
 
     def directory(self, place: str, folder: str = "") -> str:

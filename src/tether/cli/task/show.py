@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from tether import text
@@ -96,7 +97,8 @@ def _cleaned(value: Any) -> Any:
         return [_cleaned(item) for item in value]
     if isinstance(value, dict):
         return {text.clean(str(name)): _cleaned(item) for name, item in value.items()}
-    return value
+    # JSON has no infinity and no NaN.
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 VERBS = {

@@ -35,7 +35,7 @@ def task_id(value: str) -> ids.TaskId:
 def task_value(task: model.Task) -> dict[str, Any]:
     """A task for programs, as its file says."""
     return {
-        "id": task.id,
+        "id": text.clean(task.id),
         "title": text.clean(task.title),
         "state": states.UNREADABLE if task.problem else task.state,
         "status": text.clean(task.status),
@@ -67,7 +67,12 @@ def view_value(view: views.View) -> dict[str, Any]:
         "note": view.said or None,
         "held_by": claim_value(view.claim, view.verdict) if _is_open(view.claim) else None,
         "waits_for": [
-            {"id": each.id, "state": each.state, "met": each.is_met, "note": each.note or None}
+            {
+                "id": text.clean(each.id),
+                "state": each.state,
+                "met": each.is_met,
+                "note": each.note or None,
+            }
             for each in view.waits_for
         ],
     }
