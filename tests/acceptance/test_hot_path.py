@@ -111,7 +111,7 @@ def own(imported: set[str]) -> set[str]:
             ["finish", "T1"],
             {"tether.cli.task.move", "tether.tasks.moves"} | STALLED | MOVING | WRITING | SHOWN,
         ),
-        (["release", "T0"], {"tether.cli.release", "tether.cli.claim"} | MOVING),
+        (["release", "T0"], {"tether.cli.release", "tether.cli.claim"} | SHOWN | MOVING),
         (["task", "show", "T1"], {"tether.cli.task.show"} | VIEWED | TASKS),
         (["task", "list"], {"tether.cli.task.listing"} | STALLED | VIEWED | LISTING | TASKS),
         (

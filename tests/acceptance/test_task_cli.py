@@ -108,7 +108,7 @@ def test_the_story_of_a_task(repo: Path, done: Run) -> None:
     (repo / "parser.py").write_text("")
     ended = done("finish", "T-1", "--summary", "It parses.", who=BUILDER)
     assert ended.out == "T-1: in_progress → done  work/done/T-1.yaml\n"
-    assert done("task", "list").out == "No such tasks.\n"
+    assert done("task", "list").out.startswith("No open tasks.")
     assert states_of(done("task", "list", "--state", "done", "--json")) == {"T-1": "done"}
     assert "Nothing to do" in done("next", who=BUILDER).out
 
@@ -727,7 +727,7 @@ def test_without_task_files_a_claim_is_a_claim(repo: Path, run: Run, done: Run) 
     done("claim", "H.13.9", who=HELPER)
     done("claim", "jira:X-1", who=HELPER)
     assert files_of(repo) == before
-    assert done("task", "list").out == "No such tasks.\n"
+    assert done("task", "list").out.startswith("No open tasks.")
 
 
 def test_a_bare_repository_has_no_tasks(

@@ -192,10 +192,11 @@ def test_a_repair_leaves_only_what_a_person_must_decide(
     findings = answer["findings"]
     assert [each for each in findings if each["fixable"]] == []
     # Times that nobody wrote down, ids that are too long or are not the file's name, artefacts that
-    # nobody named, a broken text, a status that is none, a dependency on nothing.
+    # nobody named, a broken text, a status that is none, a dependency on nothing, a directory of
+    # the team's own that nobody reads.
     assert {each["rule"] for each in findings} == {
         "directory_status", "timestamp_order", "file_name", "timestamps", "status_value",
-        "required_fields", "id", "parse", "dependency",
+        "required_fields", "id", "parse", "dependency", "place",
     }  # fmt: skip
     for each in findings:
         if each["rule"] == "directory_status":

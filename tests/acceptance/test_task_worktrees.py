@@ -196,7 +196,7 @@ def test_what_somebody_alive_has_in_another_worktree_is_theirs(
     task = shown(tether, trees.main)
     assert (task["state"], task["overlay"], task["offered"]) == ("in_progress", "held", False)
     holder = task["held_by"]
-    assert (holder["agent"], holder["verdict"]) == ("amy", "alive")
+    assert (holder["agent_name"], holder["verdict"]) == ("amy", "alive")
     assert (holder["worktree"], holder["branch"]) == (str(trees.b), "b")
     assert offers(tether, trees.main) == ["T2"]
     refused = tether("claim", "T1", "--json", cwd=trees.main, env=BOB)
@@ -219,7 +219,7 @@ def test_what_a_dead_agent_had_in_another_worktree_can_be_adopted(
     # Her own copy stays as she left it: only its holder's verbs touch a checkout.
     assert (trees.b / "work/assigned/amy/T1.yaml").exists()
     task = shown(tether, trees.b, env=AMY)
-    assert (task["held_by"]["agent"], task["offered"]) == ("bob", False)
+    assert (task["held_by"]["agent_name"], task["offered"]) == ("bob", False)
 
 
 def test_somebody_who_has_lost_a_task_cannot_finish_it_in_their_own_worktree(
@@ -276,7 +276,7 @@ def test_a_task_that_was_made_on_another_branch_is_known_by_its_claim(
     answer(tether("claim", "T7", "--json", cwd=trees.b, env=AMY))
     task = shown(tether, trees.main, "T7")
     assert (task["path"], task["overlay"], task["offered"]) == (None, "held", False)
-    assert (task["held_by"]["agent"], task["held_by"]["branch"]) == ("amy", "b")
+    assert (task["held_by"]["agent_name"], task["held_by"]["branch"]) == ("amy", "b")
     assert tether("claim", "T7", "--json", cwd=trees.main, env=BOB).code == 4
     answer(tether("finish", "T7", "--summary", "x", "--json", cwd=trees.b, env=AMY))
     for _ in range(2):

@@ -12,7 +12,7 @@ from tether.tasks import effective, states
 FILES = ("new", "assigned", "in_progress", "done", "error", "archived", "absent", "unreadable")
 CLAIMS = ("", "mine", "alive", "suspect", "over")
 OUTCOMES = ("", "done", "failed", "released", "expired", "cancelled", "taken_over")
-THERE = ("", "absent", "new", "assigned", "in_progress", "done", "error")
+THERE = ("", "absent", "new", "assigned", "in_progress", "done", "error", "cancelled")
 
 Input = tuple[effective.File, str, effective.Outcome, str]
 

@@ -127,7 +127,7 @@ TOGETHER = [
     ),
     ("dependency", [subject(INBOX, depends_on="T1")], [subject(INBOX)]),
 ]
-ON_DISK = ("no_file", "gitkeep", "link")
+ON_DISK = ("no_file", "gitkeep", "link", "place")
 
 
 def test_every_rule_is_broken_somewhere_here() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tether import config, workspace
+from tether import config, ids, workspace
 from tether.agents import claims, messages, registry, roll
 from tether.brief import choosing
 from tether.store import port
@@ -22,6 +22,8 @@ class Orientation(NamedTuple):
     """What it could take up."""
     stalled: list[model.Task]
     """What has been in progress for too long, whoever has it."""
+    failed: list[model.Task]
+    """What failed and waits for a person."""
     unread: int
     here: int
     """How many sessions are here."""
@@ -40,7 +42,9 @@ def look(
     held: list[views.View] = []
     following: views.View | None = None
     stalled: list[model.Task] = []
-    mine = {claim.task for claim in claims.open_ones(store.rows, session.session_id)}
+    failed: list[model.Task] = []
+    held_ones = claims.open_ones(store.rows, session.session_id)
+    mine = {claim.task for claim in held_ones if claim.source == ids.OWN_SOURCE}
     if work is not None and viewer is not None:
         stalled_ms = settings.integer("tasks.stalled_seconds") * 1000
         listed = listing.Listing(place, work)
@@ -48,6 +52,7 @@ def look(
         held = [viewer.view(listed.task(path)) for *_, task_id, path in found if task_id in mine]
         at_work = [listed.task(path) for state, *_, path in found if state == states.IN_PROGRESS]
         stalled = stalling.stalled(at_work, now, stalled_ms)
+        failed = [listed.task(path) for state, *_, path in found if state == states.ERROR]
         ageing_days = settings.integer("tasks.ageing_days")
         offered = choosing.offered(listed, viewer, session.agent_name, now, ageing_days)
         following = next((view for view in offered if view.task.id not in mine), None)
@@ -60,6 +65,7 @@ def look(
         held,
         following,
         stalled,
+        failed,
         unread,
         len(roll.here(store.rows)),
     )

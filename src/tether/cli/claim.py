@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tether import clock, errors, ids, text
 from tether.agents import claims, model
 from tether.cli import answers, context, verbs
+from tether.cli.task import shown as tasks
 from tether.tasks import claiming
 
 if TYPE_CHECKING:
@@ -74,12 +75,15 @@ def answer_of(
 ) -> answers.Answer:
     """What somebody who has got a task is told."""
     left = _leftovers(call, taken.answer.claim)
-    value: dict[str, Any] = {"claim": _value(taken.answer, left), "task": None, "commit": commit}
+    value: dict[str, Any] = {
+        "claim": _value(taken.answer, left),
+        "task": None,
+        "commit": commit,
+        "untrusted": list(tasks.UNTRUSTED),
+    }
     if taken.moved is not None:
-        from tether.cli.task import shown as tasks
-
         value["task"] = tasks.task_value(taken.moved.task)
-    return answers.Answer("", value, lambda: _text(call, taken, left))
+    return answers.Answer("", value, lambda: _text(call, taken, left, commit))
 
 
 def refusal(answer: claims.Refused, session_id: str = "") -> errors.TetherError:
@@ -94,30 +98,25 @@ def refusal(answer: claims.Refused, session_id: str = "") -> errors.TetherError:
         return errors.Taken(
             f"{label} is not yours: the last claim, of {last.agent_name}, was closed as"
             f" {last.outcome} at {last.closed_at}. Nothing was changed.",
-            hint="Claim it again if you want to go on.",
-            details={"last": shown(last)},
+            hint="It is over; `tether next` names other work."
+            if last.outcome in ("done", "cancelled", "failed")
+            else "Claim it again if you want to go on.",
+            details={"last": tasks.claim_value(last)},
         )
     if last.session_id == session_id:
         return errors.Taken(
             f"{label} is yours, but with epoch {last.epoch}. Nothing was changed.",
             hint="Another call of this session has claimed it anew; use that epoch.",
-            details={"holder": shown(last)},
+            details={"holder": tasks.claim_value(last)},
         )
     where = {"verdict": answer.verdict, "reason": answer.reason, "host": answer.holder.host_name}
-    holder = {**where, **shown(last)}
+    holder = {**where, **tasks.claim_value(last)}
     return errors.Taken(
         f"{label} is held by {last.agent_name} since {last.claimed_at}"
         f" ({answer.verdict}: {answer.reason}). Nothing was changed.",
         hint=f'Take another task, or write to the holder: tether send {last.agent_name} "…"',
         details={"holder": holder},
     )
-
-
-def shown(claim: model.Claim) -> dict[str, Any]:
-    """A claim for programs."""
-    value = claim._asdict()
-    value["checkpoint"] = answers.untrusted(claim.checkpoint, f"checkpoint {claim.key.label}")
-    return {"key": claim.key.label, **value}
 
 
 def _leftovers(call: context.Context, claim: model.Claim) -> list[_Left]:
@@ -136,10 +135,10 @@ def _leftovers(call: context.Context, claim: model.Claim) -> list[_Left]:
 
 def _value(answer: claims.Claimed, left: list[_Left]) -> dict[str, Any]:
     return {
-        **shown(answer.claim),
+        **tasks.claim_value(answer.claim),
         "new": answer.is_new,
         "adopted": answer.is_adopted,
-        "previous": shown(left[0].claim) if left else None,
+        "previous": tasks.claim_value(left[0].claim) if left else None,
         "left": [_left_value(each) for each in left],
         "overlaps": [overlap._asdict() for overlap in answer.overlaps],
     }
@@ -150,10 +149,12 @@ def _left_value(left: _Left) -> dict[str, Any]:
         {"commit": s.oid, "at": clock.text(s.at_ms), "text": answers.untrusted(s.text, "stash")}
         for s in left.found.stashes
     ]
-    return {"claim": shown(left.claim), **left.found._asdict(), "stashes": stashes}
+    return {"claim": tasks.claim_value(left.claim), **left.found._asdict(), "stashes": stashes}
 
 
-def _text(call: context.Context, taken: claiming.Taken, left: list[_Left]) -> str:
+def _text(
+    call: context.Context, taken: claiming.Taken, left: list[_Left], commit: str | None
+) -> str:
     answer, claim = taken.answer, taken.answer.claim
     already = "" if answer.is_new else " already"
     paths = claims.reserved(call.store.rows, claim)
@@ -173,6 +174,8 @@ def _text(call: context.Context, taken: claiming.Taken, left: list[_Left]) -> st
         # Branches, files and patterns too are words of others.
         page = "\n".join(others)
         lines.append(answers.told(page, source=claim.key.label, for_agent=call.is_agent))
+    if commit:
+        lines.append(f"Committed as {commit[:12]}.")
     return "\n".join(lines)
 
 
@@ -237,7 +240,7 @@ VERB = verbs.Verb(
         ),
         verbs.Option("--no-start", "Only take it; `tether task start` starts."),
         verbs.Option("--take-over", "Take it from a living agent too; for people."),
-        verbs.Option("--commit", "Commit the task's file, and nothing else."),
+        verbs.Option("--commit", "Commit what this changes below work/, and nothing else."),
         verbs.Option("--session", "Another session than the caller's.", "ID"),
     ),
     arguments=(verbs.Argument("task", "The task's id, or source:id."),),

@@ -7,7 +7,8 @@ import click
 from tether import ids
 from tether.agents import claims as room
 from tether.agents import model, roll
-from tether.cli import answers, claim, cold, context
+from tether.cli import answers, cold, context
+from tether.cli.task import shown
 
 
 @click.command()
@@ -33,7 +34,7 @@ def claims(
     else:
         found = room.open_ones(rows, session_id)[:limit]
     paths = [room.reserved(rows, each) for each in found]
-    value = [{**claim.shown(c), "paths": p} for c, p in zip(found, paths, strict=True)]
+    value = [{**shown.claim_value(c), "paths": p} for c, p in zip(found, paths, strict=True)]
     return answers.Answer(
         "claims",
         value,

@@ -78,15 +78,24 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name.replace("import", "import_"))
         return command
 
+    def other_level(self, name: str) -> str:
+        """The command of this name that is one level up or down."""
+        from tether.cli.task import group
+
+        return f"tether task {name}" if name in group.COMMANDS else ""
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in self.entries and not args[0].startswith("-"):
-            near = difflib.get_close_matches(args[0][:40], self.entries, n=1)
             path = ctx.command_path
+            meant = self.other_level(args[0])
+            if not meant:
+                near = difflib.get_close_matches(args[0][:40], self.entries, n=1)
+                meant = f"{path} {near[0]}" if near else ""
             raise errors.UsageError(
                 f"There is no command '{text.one_line(args[0], 40)}'. Nothing was changed.",
-                hint=f"Did you mean `{path} {near[0]}`?" if near else f"See `{path} --help`.",
+                hint=f"Did you mean `{meant}`?" if meant else f"See `{path} --help`.",
             )
         return super().resolve_command(ctx, args)
 

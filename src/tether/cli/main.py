@@ -161,7 +161,14 @@ def _hot_answer(words: list[str], call: context.Context) -> answers.Answer | Non
     # What importlib.import_module does, without importlib: some milliseconds less.
     verb = verbs.verb_of(__import__(module, fromlist=["VERB"]), name)
     values = verbs.parse(verb, words[len(name.split()) :])
-    return None if values is None else verb.run(call, values)
+    if values is None:
+        return None
+    try:
+        return verb.run(call, values)
+    except errors.UsageError as mistake:
+        if mistake.hint == errors.UsageError.hint:
+            mistake.hint = f"See `tether {name} --help`."
+        raise
 
 
 def _show_bug(problem: Exception, *, as_json: bool) -> int:

@@ -27,6 +27,7 @@ def _run(call: context.Context, _: verbs.Values) -> answers.Answer:
         "held": [shown.view_value(view) for view in found.held],
         "next": shown.view_value(found.next) if found.next else None,
         "stalled": [shown.task_value(task) for task in found.stalled],
+        "failed": [shown.task_value(task) for task in found.failed],
         "unread": found.unread,
         "here": found.here,
         "untrusted": list(shown.UNTRUSTED),
@@ -47,6 +48,10 @@ def _text(found: orientation.Orientation, now: str) -> str:
     for task in found.stalled:
         for_long = shown.ago(task.started_at, now_ms)
         lines.append(f"Stalled: {task.id}, in progress for {for_long} ({task.owner or 'nobody'}).")
+    lines += [
+        f"Failed: {task.id} ({task.owner or 'nobody'}); a person can retry or cancel it."
+        for task in found.failed[:10]
+    ]
     if found.next is not None and not found.held:
         lines.append(f"Next: {found.next.task.id}: {found.next.task.title}".rstrip(": "))
     elif not found.held:

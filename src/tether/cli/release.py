@@ -5,6 +5,7 @@ from __future__ import annotations
 from tether import errors, ids
 from tether.agents import claims, model
 from tether.cli import answers, claim, context, verbs
+from tether.cli.task import shown
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
@@ -22,7 +23,7 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     if isinstance(closed, claims.Refused):
         raise claim.refusal(closed, session_id)
     return answers.Answer(
-        "claim", claim.shown(closed), lambda: f"{key.label} is free: {closed.outcome}."
+        "claim", shown.claim_value(closed), lambda: f"{key.label} is free: {closed.outcome}."
     )
 
 
@@ -49,7 +50,7 @@ def _not_held(call: context.Context, key: ids.TaskKey, session_id: str) -> answe
     if last is None or not let_go:
         raise claim.refusal(answer, session_id)
     return answers.Answer(
-        "claim", claim.shown(last), lambda: f"{key.label} is free already: {last.outcome}."
+        "claim", shown.claim_value(last), lambda: f"{key.label} is free already: {last.outcome}."
     )
 
 

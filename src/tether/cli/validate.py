@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from typing import Any
 
 import click
 
 from tether import clock, errors, text
-from tether.cli import answers, cold, context
+from tether.cli import answers, claim, cold, context
 from tether.tasks import checking, fixing, workdir
 from tether.tasks import validate as rules
 
@@ -27,12 +28,17 @@ _GRADES = ("skipped", "backwards", "unknown", "wrong")
     " directory (full), with all that real files do (lenient), or as Tether keeps them.",
 )
 @click.option("--fix", is_flag=True, help="Repair what is unambiguous: shows a diff, and asks.")
-@click.option("--yes", is_flag=True, help="Repair without asking.")
+@click.option("--yes", is_flag=True, help="With --fix: repair without asking.")
+@click.option("--dry-run", is_flag=True, help="With --fix: only show what it would do.")
+@click.option(
+    "--staged", is_flag=True, help="Look at what would be committed instead of the files."
+)
 @click.option(
     "--fail-on",
     metavar="WHAT",
     multiple=True,
-    help="End with code 6 on findings of this rule or grade, or on `any`; may be repeated.",
+    help="End with code 6 on findings of this rule or grade (skipped, backwards, unknown, wrong),"
+    " or on `any`; may be repeated. Without it findings are no failure.",
 )
 @click.option("--root", metavar="DIR", help="Look here instead of the configured work directory.")
 @click.argument("paths", nargs=-1)
@@ -43,6 +49,8 @@ def validate(
     reading: str,
     fix: bool,
     yes: bool,
+    dry_run: bool,
+    staged: bool,
     fail_on: tuple[str, ...],
     root: str | None,
     paths: tuple[str, ...],
@@ -52,44 +60,78 @@ def validate(
     PATHS narrow the findings to some files, as a pre-commit hook names them.
     """
     _require_known(fail_on)
-    work = call.work
-    if root is not None:
-        work = workdir.Workdir(work.top, root.strip("/"), work.leave_out)
-    if (fix or yes) and reading != rules.OURS.name:
-        raise errors.UsageError("Only Tether's own rules have repairs. Nothing was changed.")
-    checked = _check(call, work, reading)
+    if (yes or dry_run) and not fix:
+        raise errors.UsageError("--yes and --dry-run belong to --fix. Nothing was changed.")
+    if fix and (reading != rules.OURS.name or staged):
+        raise errors.UsageError(
+            "Only files, by Tether's own rules, have repairs. Nothing was changed."
+        )
+    work = _workdir(call, root)
+    wanted = {_named(call, work, path) for path in paths}
+    checked = _narrowed(_check(call, work, reading, staged=staged), wanted)
     done: list[fixing.Repair] = []
     left: list[fixing.Repair] = []
-    if (fix or yes) and (checked.repairs or checked.keeps):
+    made: list[str] = []
+    planned = checked if fix and dry_run else None
+    if fix and not dry_run and (checked.repairs or checked.keeps):
         if not yes:
             _ask(checked)
         at = call.desk()._replace(work=work)
         done, left = checking.apply(at, checked)
         made = checked.keeps
-        checked = _check(call, work, reading)
-    else:
-        made = []
-    found = _narrowed(checked.findings, call, paths)
+        checked = _narrowed(_check(call, work, reading), wanted)
     value = {
         "rules": reading,
         "files": checked.files,
-        "findings": [_value(each) for each in found],
-        "counts": _counts(found),
+        "findings": [_value(each) for each in checked.findings],
+        "counts": _counts(checked.findings),
         "fixed": [_repair_value(each) for each in done],
         "made": made,
         "left": [_repair_value(each) for each in left],
+        "planned": [_repair_value(each) for each in planned.repairs] if planned else [],
     }
+
+    def page() -> str:
+        if planned is not None:
+            return f"{_plan(planned) or 'Nothing to repair.'}\n\nNothing was changed (--dry-run)."
+        return _text(checked, done if yes else [], left, made, len(done))
+
     return answers.Answer(
         "validate",
         value,
-        lambda: answers.told(
-            _text(checked, found, done, left, made), source="task files", for_agent=call.is_agent
-        ),
-        failure=_failure(found, fail_on),
+        lambda: answers.told(page(), source="task files", for_agent=call.is_agent),
+        failure=_failure(checked.findings, fail_on),
     )
 
 
-def _check(call: context.Context, work: workdir.Workdir, reading: str) -> checking.Checked:
+def _workdir(call: context.Context, root: str | None) -> workdir.Workdir:
+    """The work directory to look at; one that is named must be there."""
+    work = call.work
+    is_named = root is not None or call.settings.origins["tasks.root"] != "default"
+    if root is not None:
+        named = os.path.relpath(os.path.join(os.getcwd(), root), work.top)
+        work = workdir.Workdir(work.top, named, work.leave_out)
+    if is_named and not os.path.isdir(os.path.join(work.top, work.root)):
+        raise errors.NotFound(
+            f"There is no directory {text.one_line(work.root, 80)} in this checkout.",
+            hint="It is named by --root, or by the setting tasks.root.",
+        )
+    return work
+
+
+def _named(call: context.Context, work: workdir.Workdir, path: str) -> str:
+    """A file that was named; a typo must not pass for a file in order."""
+    named = claim.from_top(call, path)
+    if not os.path.lexists(os.path.join(work.top, named)):
+        raise errors.NotFound("There is no such file. Nothing was changed.")
+    return named
+
+
+def _check(
+    call: context.Context, work: workdir.Workdir, reading: str, *, staged: bool = False
+) -> checking.Checked:
+    if staged:
+        return checking.check_staged(call.workspace, work, rules.READINGS[reading])
     return checking.check(
         work,
         rules.READINGS[reading],
@@ -110,15 +152,17 @@ def _require_known(names: tuple[str, ...]) -> None:
             )
 
 
-def _narrowed(
-    found: list[rules.Finding], call: context.Context, paths: tuple[str, ...]
-) -> list[rules.Finding]:
-    if not paths:
-        return found
-    from tether.cli import claim
-
-    wanted = {claim.from_top(call, path) for path in paths}
-    return [each for each in found if each.path in wanted]
+def _narrowed(checked: checking.Checked, wanted: set[str]) -> checking.Checked:
+    """Only what is about the files that were named."""
+    if not wanted:
+        return checked
+    tasks = {each.task_id for each in checked.repairs if each.path in wanted}
+    return checking.Checked(
+        len(wanted),
+        [each for each in checked.findings if each.path in wanted],
+        [each for each in checked.repairs if each.task_id in tasks],
+        [each for each in checked.keeps if each in wanted],
+    )
 
 
 def _failure(found: list[rules.Finding], fail_on: tuple[str, ...]) -> errors.FindingsFound | None:
@@ -191,29 +235,50 @@ def _counts(found: list[rules.Finding]) -> dict[str, int]:
 
 def _text(
     checked: checking.Checked,
-    found: list[rules.Finding],
-    done: list[fixing.Repair],
+    told: list[fixing.Repair],
     left: list[fixing.Repair],
     made: list[str],
+    done: int,
 ) -> str:
+    found = checked.findings
     lines = [f"made {path}" for path in made]
-    for repair in done:
+    for repair in told:
         lines += _diff(repair)
     lines += [f"left alone, because it has changed meanwhile: {each.path}" for each in left]
+    if done:
+        lines.append(f"Repaired: {done} file{'' if done == 1 else 's'}.")
     if lines:
         lines.append("")
     for each in found:
         where = text.one_line(each.path or each.task)
         line = f":{each.line}" if each.line else ""
-        grade = f" ({each.grade})" if each.grade != "wrong" else ""
         fixable = "  [--fix]" if each.can_be_fixed else ""
-        lines.append(f"{where}{line}: {each.rule}{grade}: {text.one_line(each.detail)}{fixable}")
+        lines.append(f"{where}{line}: {each.rule}: {text.one_line(_said(each))}{fixable}")
     files = f"{checked.files} file{'' if checked.files == 1 else 's'}"
     if not found:
-        return "\n".join([*lines, f"{files}: all in order."])
+        return "\n".join([*lines, f"{files}: all in order." if checked.files else "No task files."])
     counts = ", ".join(f"{number} {rule}" for rule, number in _counts(found).items())
     number = f"{len(found)} finding{'' if len(found) == 1 else 's'}"
     lines += ["", f"{files}, {number}: {counts}."]
     if any(each.can_be_fixed for each in found):
         lines.append("`tether validate --fix` repairs those with [--fix].")
     return "\n".join(lines)
+
+
+def _said(each: rules.Finding) -> str:
+    """A finding in words; `detail` is for programs."""
+    detail = each.detail
+    if each.rule == rules.DIRECTORY:
+        place, _, status = detail.partition(":")
+        said = "it has no status" if status == "None" else f"its status is {status}"
+        return f"{said}, but it is in {place}/ ({each.grade})"
+    if each.rule == rules.STATUS:
+        return "it has no status" if detail == "None" else f"{detail} is no state"
+    if each.rule == rules.OWNER and detail.startswith("dir="):
+        folder, _, agent = detail.removeprefix("dir=").partition(" agent=")
+        return f"it is in assigned/{folder}/, but its agent is {agent}"
+    if each.rule in (rules.REQUIRED, rules.TIMES) and " " not in detail:
+        return f"{detail} is missing"
+    if each.rule == rules.PRIORITY:
+        return f"{detail} is no priority"
+    return detail

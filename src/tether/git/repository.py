@@ -151,6 +151,12 @@ class Git:
 
         return worktree.uncommitted(self, limit)
 
+    def staged(self, path: str) -> list[objects.TreeEntry]:
+        """The files at and below a path as the next commit would have them."""
+        from tether.git import worktree
+
+        return worktree.staged(self, path)
+
     def stashes(self, limit: int = 50) -> list[objects.Stash]:
         """What is stashed, the last one first."""
         from tether.git import worktree

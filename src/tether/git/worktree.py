@@ -10,7 +10,7 @@ import os
 import re
 from collections import defaultdict
 
-from tether.git import objects, repository
+from tether.git import arguments, objects, repository
 
 # Tags of `ls-files -t`: C is changed, R removed, ? not tracked, M unmerged.
 _LISTING = ("ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard")
@@ -36,6 +36,19 @@ def uncommitted(git: repository.Git, limit: int) -> objects.Uncommitted:
         deleted=_some(deleted, limit),
         untracked=_some(found[b"?"], limit),
     )
+
+
+def staged(git: repository.Git, path: str) -> list[objects.TreeEntry]:
+    """The entries of the index, but for those of an unfinished merge."""
+    [wanted] = arguments.path_arguments([path])
+    found = []
+    for token in git.runner.call("ls-files", "-z", "--stage", "--", wanted).split(b"\0")[:-1]:
+        about, _, name = token.partition(b"\t")
+        mode, oid, stage = objects.as_line(about).split(" ")
+        if stage == "0":
+            entry = objects.TreeEntry(mode, "blob", objects.Oid(oid), objects.as_path(name))
+            found.append(entry)
+    return found
 
 
 def stashes(git: repository.Git, limit: int) -> list[objects.Stash]:

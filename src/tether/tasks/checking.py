@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from tether import errors, ids, workspace
+from tether import errors, git, ids, workspace
 from tether.agents import claims
 from tether.agents import model as agents
 from tether.store import port
-from tether.tasks import desk, fixing, packs, states, validate, workdir
+from tether.tasks import desk, document, fixing, packs, states, validate, workdir
 
 
 class Checked(NamedTuple):
@@ -52,6 +52,7 @@ def check(
     held = claims.open_ones(store.rows) if store is not None else []
     findings += _without_file(held, subjects, place)
     findings += [_finding(validate.LINK, p, "it is a link") for p in _links(work)]
+    findings += [_finding(validate.PLACE, p, "nobody sees a task here") for p in strays(work)]
     keeps = missing_keeps(work)
     findings += [_finding(validate.KEEP, path, "it is missing", fixed=True) for path in keeps]
     claimed = [claim.task for claim in held if claim.source == ids.OWN_SOURCE]
@@ -59,14 +60,47 @@ def check(
     return Checked(len(subjects), _marked(findings, repairs, work), repairs, keeps)
 
 
+def check_staged(
+    place: workspace.Workspace, work: workdir.Workdir, reading: validate.Reading = validate.OURS
+) -> Checked:
+    """The same rules for what the next commit would have, whatever lies about on the disk."""
+    repository = git.Git(place.place)
+    staged = {}
+    for entry in repository.staged(work.root):
+        found = workdir.located(entry.path, work.root)
+        if found is not None and not work.leaves_out(found):
+            staged[found] = entry.oid
+    subjects = []
+    blobs = repository.blobs(staged.values(), max_bytes=document.MAX_BYTES)
+    for found, blob in zip(staged, blobs, strict=True):
+        loaded = workdir.parsed(found, blob.data or b"")
+        subjects.append(_subject(found, loaded))
+    findings = [each for subject in subjects for each in validate.judge(subject, reading)]
+    if reading.is_ours:
+        findings += validate.judge_together(subjects)
+    return Checked(len(subjects), findings, [], [])
+
+
 def missing_keeps(work: workdir.Workdir) -> list[str]:
     """The directories that a merge could take for renamed ones."""
-    if not work.exists:
-        return []
     wanted = [(place, "") for place in states.PLACES]
     wanted += [(states.ASSIGNED, folder) for folder in work.folders(states.ASSIGNED)]
-    paths = [f"{work.directory(place, folder)}/{workdir.KEEP}" for place, folder in wanted]
+    directories = [work.directory(place, folder) for place, folder in wanted]
+    there = [each for each in directories if os.path.isdir(os.path.join(work.top, each))]
+    paths = [f"{each}/{workdir.KEEP}" for each in there]
     return [path for path in paths if not os.path.lexists(os.path.join(work.top, path))]
+
+
+def strays(work: workdir.Workdir) -> list[str]:
+    """Files that look like tasks and are in no directory of the lifecycle: nobody sees them."""
+    return [each.path for each in work.strays() if {"id", "status"} <= set(_fields(work, each))]
+
+
+def _fields(work: workdir.Workdir, found: workdir.Found) -> Mapping[str, object]:
+    try:
+        return document.read(work.raw(found)).fields
+    except (errors.FileError, errors.NotFound):
+        return {}
 
 
 def apply(at: desk.Desk, checked: Checked) -> tuple[list[fixing.Repair], list[fixing.Repair]]:

@@ -15,6 +15,9 @@ from tether.agents import model as agents
 from tether.store import port
 from tether.tasks import dependencies, desk, model, states, workdir
 
+# Outcomes after which a task is not simply free.
+_OVER = (claims.DONE, claims.FAILED, "cancelled")
+
 
 class Taken(NamedTuple):
     """The caller has the task, and its file says so."""
@@ -45,7 +48,8 @@ def claim(
         if not _is_mine(at, case):
             require_dependencies(at, case.task)
             if not takes_over:
-                _require_not_done_elsewhere(at, case)
+                _require_not_over_elsewhere(at, case.key, case.task.fresh_at)
+        desk.require_editable(case)
         answer = claims.take(
             at.store,
             at.spot,
@@ -97,6 +101,7 @@ def hand_over(
     """
     from tether.agents import messages
 
+    desk.require_editable(case)
     before = case.state
     receiver = _only_session(at, name)
 
@@ -124,7 +129,7 @@ def require_dependencies(at: desk.Desk, task: model.Task) -> None:
     unmet = [each for each in look_at(at.work, task.depends_on) if not each.is_met]
     if not unmet:
         return
-    shown = ", ".join(f"{each.id} ({_why_unmet(each)})" for each in unmet[:5])
+    shown = ", ".join(f"{_named(each.id)} ({_why_unmet(each)})" for each in unmet[:5])
     raise errors.NotAllowed(
         f"{task.id} waits for {text.one_line(shown)}. Nothing was changed.",
         hint="What it depends on must be done in this checkout; `tether next` names what is free.",
@@ -168,6 +173,11 @@ def _packed(work: workdir.Workdir, task_id: str) -> list[model.Task]:
     return [loaded.task] if loaded else []
 
 
+def _named(name: str) -> str:
+    """A name from a file, if it is one: an error must not speak with the words of others."""
+    return name if ids.TaskId.is_valid(name) else "something that is no name"
+
+
 def _why_unmet(each: dependencies.Dependency) -> str:
     if each.is_cancelled:
         return "cancelled"
@@ -191,35 +201,47 @@ def _require_claimable(at: desk.Desk, case: desk.Case, verb: str, *, takes_over:
     if isinstance(adopts, states.Breach) or verb == "start":
         raise desk.breach(case.key, answer)
     # Somebody else's by its file: theirs until they are gone, have let go, or a person says so.
-    is_known = case.claim is not None or bool(claims.history(at.store.rows, case.key))
+    last = claims.last_of(at.store.rows, case.key)
+    is_known = last is not None and case.task.fresh_at <= (last.closed_at or last.claimed_at)
     has_let_go = state == states.IN_PROGRESS and is_known
     if case.claim is None and not has_let_go and not takes_over:
         if state == states.IN_PROGRESS and case.task.owner == at.caller.name:
             return
         raise errors.NotAllowed(
-            f"{case.key.label} is {state} and belongs to {case.task.owner or 'somebody'} by its"
+            f"{case.key.label} is {state} and belongs to {_named(case.task.owner)} by its"
             " file. Nothing was changed.",
             hint="Ask its owner, or let a person take it with --take-over.",
             details={"rule": answer.rule, "verb": verb, "state": state},
         )
 
 
-def _require_not_done_elsewhere(at: desk.Desk, case: desk.Case) -> None:
-    """Nobody should do again what only waits for a merge."""
-    earlier = claims.history(at.store.rows, case.key)[:1]
-    if case.claim is not None or not earlier or case.task.fresh_at > (earlier[0].closed_at or ""):
+def _require_not_over_elsewhere(at: desk.Desk, key: ids.TaskKey, fresh_at: str = "") -> None:
+    """Nobody should do again what only waits for a merge, or what a person must look at first.
+
+    Also if its claim is still open: its holder may have died right after the file was done.
+    """
+    last = claims.last_of(at.store.rows, key)
+    if last is None or fresh_at > (last.closed_at or last.claimed_at):
         return
     from tether.tasks import elsewhere
 
-    last, others = earlier[0], elsewhere.Elsewhere(at.place, at.work)
+    others = elsewhere.Elsewhere(at.place, at.work)
     if others.is_here(last):
         return
-    if others.state(last, asks_git=last.outcome == claims.DONE) == states.DONE:
+    there = others.state(last, asks_git=last.outcome in _OVER)
+    where = last.branch or "another checkout"
+    if there in (states.DONE, "cancelled"):
         raise errors.NotAllowed(
-            f"{case.key.label} is done on {last.branch or 'another checkout'} and waits for a"
-            " merge. Nothing was changed.",
+            f"{key.label} is {there} on {where} and waits for a merge. Nothing was changed.",
             hint="Merge that branch; a person who wants it done again uses --take-over.",
             details={"rule": "done elsewhere, waiting for a merge", "branch": last.branch},
+        )
+    if there == states.ERROR and last.outcome == claims.FAILED:
+        raise errors.NotAllowed(
+            f"{key.label} failed on {where}, and a person decides what comes next."
+            " Nothing was changed.",
+            hint="A person uses `tether task retry` there, or --take-over here.",
+            details={"rule": "failed elsewhere, waiting for a person", "branch": last.branch},
         )
 
 
@@ -249,8 +271,11 @@ def _claim_without_file(
 ) -> Taken | claims.Refused:
     """A task that this checkout has no file of: another one may, or no files are used at all."""
     key = ids.TaskKey(ids.OWN_SOURCE, task_id)
-    if at.work.exists and not claims.history(at.store.rows, key):
+    last = claims.last_of(at.store.rows, key)
+    if at.work.exists and last is None:
         raise desk.missing(at, task_id)
+    if not takes_over and last is not None and last.session_id != at.caller.session_id:
+        _require_not_over_elsewhere(at, key)
     answer = claims.take(
         at.store,
         at.spot,

@@ -23,9 +23,23 @@ def commit(at: desk.Desk, moved: desk.Moved) -> str | None:
     """Commit the files that a verb touched; the commit, or None if there was nothing new."""
     title = text.one_line(moved.task.title, 60)
     subject = f"tasks: {moved.verb} {moved.task.id}" + (f": {title}" if title else "")
-    # Also if an earlier call has done it all: who says --commit wants it committed.
-    paths = dict.fromkeys([*moved.touched, moved.task.path, *_left_behind(at, moved.task.id)])
-    return commit_paths(at, paths, f"{subject}\n\nTask: {moved.task.id}\n")
+    # The lock was free since the verb: nobody may move the task while its files are read.
+    with desk.locked(at, moved.task.id):
+        if not at.work.files.exists(moved.task.path):
+            raise errors.RefMoved(
+                f"{moved.task.id} was moved on before it could be committed. The verb itself is"
+                " done; nothing was committed.",
+                hint="Whoever moved it can commit it.",
+            )
+        # Also if an earlier call has done it all: who says --commit wants it committed.
+        paths = dict.fromkeys([*moved.touched, moved.task.path, *_left_behind(at, moved.task.id)])
+        # Left untracked in two checkouts they would stand in the way of a merge.
+        paths |= dict.fromkeys(at.work.keeps())
+        try:
+            return commit_paths(at, paths, f"{subject}\n\nTask: {moved.task.id}\n")
+        except (errors.GitError, errors.RefMoved) as problem:
+            problem.message += f" {moved.task.id} was moved; repeat the command to commit it."
+            raise
 
 
 def _left_behind(at: desk.Desk, task_id: str) -> list[str]:

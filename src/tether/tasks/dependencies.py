@@ -29,15 +29,19 @@ def cycle(
     task_id: str, depends_on: Iterable[str], dependencies_of: Callable[[str], Iterable[str]]
 ) -> list[str]:
     """A way from a task back to itself if it depended on these; empty if there is none."""
-    trails: list[list[str]] = [[task_id, each] for each in dict.fromkeys(depends_on)]
-    seen: set[str] = set()
-    while trails:
-        trail = trails.pop()
-        here = trail[-1]
+    came_from = dict.fromkeys(depends_on, task_id)
+    waiting = list(came_from)
+    while waiting:
+        here = waiting.pop()
         if here == task_id:
-            return trail
-        if here in seen:
-            continue
-        seen.add(here)
-        trails += [[*trail, each] for each in dependencies_of(here)]
-    return []
+            break
+        for each in dependencies_of(here):
+            if each not in came_from:
+                came_from[each] = here
+                waiting.append(each)
+    if task_id not in came_from:
+        return []
+    trail = [task_id]
+    while len(trail) == 1 or trail[-1] != task_id:
+        trail.append(came_from[trail[-1]])
+    return trail[::-1]

@@ -159,13 +159,24 @@ def close_rest(desk: Desk, case: Case) -> Case:
 
 def let_go_outcome(case: Case) -> str:
     """What a file that was let go of says of its claim; empty for one that was not."""
-    if case.task.is_cancelled:
-        return "cancelled"
     if case.claim is not None and case.state == states.NEW:
         is_returned = case.task.fresh_at >= case.claim.claimed_at
         return claims.RELEASED if is_returned else ""
+    if case.claim is not None and "" < _ended_at(case) < case.claim.claimed_at:
+        return ""  # it ended, here or on another branch, before this claim was taken
+    if case.task.is_cancelled:
+        return "cancelled"
     outcomes = {states.DONE: claims.DONE, states.ARCHIVED: claims.DONE, states.ERROR: claims.FAILED}
     return outcomes.get(case.state, "")
+
+
+def _ended_at(case: Case) -> str:
+    error, cancelled = case.document.fields.get("error"), case.document.fields.get("cancelled")
+    if case.task.is_cancelled and isinstance(cancelled, dict):
+        return model.stamp(cancelled.get("at"))
+    if case.state == states.ERROR and isinstance(error, dict):
+        return model.stamp(error.get("timestamp"))
+    return case.task.completed_at
 
 
 def put_right(desk: Desk, case: Case) -> Case:
@@ -244,10 +255,20 @@ def one_of(work: workdir.Workdir, task_id: str, *, tidies: bool = False) -> work
 def require_readable(task: model.Task) -> None:
     if task.problem:
         line = f" (line {task.line})" if task.line else ""
+        # A parser's complaint may quote the file.
+        is_ours = not set(task.problem) & set("'\"`")
+        why = f": {task.problem}" if is_ours else ""
         raise errors.TaskUnreadable(
-            f"The file of {task.id} cannot be read{line}: {task.problem}. Nothing was changed.",
-            details={"path": task.path, "line": task.line or None},
+            f"The file of {task.id} cannot be read{line}{why}. Nothing was changed.",
+            details={"path": task.path, "line": task.line or None, "problem": task.problem},
         )
+
+
+def require_editable(case: Case) -> None:
+    """Refuse, before a claim is committed, a file that could not follow it."""
+    from tether.tasks import splicing
+
+    splicing.edit(case.document, {"status": states.IN_PROGRESS, "agent": "x" * 64})
 
 
 def require_allowed(desk: Desk, case: Case, verb: str, extra_roles: tuple[str, ...] = ()) -> None:
@@ -258,9 +279,14 @@ def require_allowed(desk: Desk, case: Case, verb: str, extra_roles: tuple[str, .
 
 
 def breach(key: ids.TaskKey, answer: states.Breach) -> errors.NotAllowed:
+    hints = {
+        states.ERROR: "It failed; a person decides: `tether task retry`, `complete` or `cancel`.",
+        states.DONE: "It is done; a person can `tether task reopen` it.",
+        states.ARCHIVED: "It was put away; a person can `tether task reopen` it.",
+    }
     return errors.NotAllowed(
         f"{key.label} stays as it is: {answer.rule}. Nothing was changed.",
-        hint=f"See it with `tether task show {key.label}`.",
+        hint=hints.get(answer.state, f"See it with `tether task show {key.label}`."),
         details={"rule": answer.rule, "verb": answer.verb, "state": answer.state},
     )
 
@@ -311,8 +337,19 @@ def log_moved(
 
 
 def missing(desk: Desk, task_id: str) -> errors.NotFound:
-    """There is no file of this task."""
+    """There is no file of this task, though the claims may know it."""
+    key = ids.TaskKey(ids.OWN_SOURCE, task_id)
+    if claims.last_of(desk.store.rows, key) is not None:
+        return lost(task_id)
     return nothing_there(desk.work, task_id)
+
+
+def lost(task_id: str) -> errors.NotFound:
+    """There was a task of this name."""
+    return errors.NotFound(
+        f"The file of {task_id} is not in this checkout. Nothing was changed.",
+        hint=f"If it was lost, `tether task restore {task_id}` brings it back.",
+    )
 
 
 def nothing_there(work: workdir.Workdir, task_id: str) -> errors.NotFound:

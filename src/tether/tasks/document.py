@@ -42,6 +42,8 @@ def read(raw: bytes) -> Document:
     if "<<<<<<<" in content and (marker := _CONFLICT.search(content)):
         line = _line(content, marker.start())
         return Document(content, {}, "it has the conflict markers of a merge", line)
+    if _is_bomb(content):
+        return Document(content, {}, "its aliases (`*name`) repeat too much")
     if _is_deep(content):
         return Document(content, {}, "it is nested too deeply")
     return _parsed(content)
@@ -72,6 +74,16 @@ def compose(fields: Mapping[str, Any]) -> bytes:
 
 def _line(content: str, position: int) -> int:
     return content.count("\n", 0, position) + 1
+
+
+def _is_bomb(content: str) -> bool:
+    """Could its aliases, each in the worst place, make it larger than we would read?
+
+    The parser's own limit counts jumps, not what they copy: ten kilobytes became gigabytes.
+    """
+    names = set(re.findall(r"&([^\s,\[\]{}]+)", content)) if "*" in content else set()
+    uses = sum(1 for name in re.findall(r"\*([^\s,\[\]{}]+)", content) if name in names)
+    return uses > 60 or len(content) * 3 ** (uses / 3) > 32 * 1024 * 1024
 
 
 def _is_deep(content: str) -> bool:

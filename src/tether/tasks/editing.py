@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from tether import clock, errors, ids, text
+from tether.agents import claims
 from tether.store import events, port
 from tether.tasks import claiming, dependencies, desk, document, model, packs, states
 
@@ -139,7 +140,7 @@ def _require_sound(
 
     trail = dependencies.cycle(task_id, depends_on, dependencies_of)
     if trail:
-        shown = " → ".join(trail)
+        shown = " → ".join(each for each in trail if ids.TaskId.is_valid(each))
         raise errors.NotAllowed(
             f"These tasks would wait for each other: {text.one_line(shown, 200)}."
             " Nothing was changed.",
@@ -181,7 +182,17 @@ def _create(at: desk.Desk, task_id: ids.TaskId, fields: dict[str, Any]) -> str:
 
 def _require_free(at: desk.Desk, task_id: ids.TaskId) -> None:
     if at.work.find(task_id) or packs.load(at.work, task_id) is not None:
-        raise errors.AlreadyThere(f"There is already a task {task_id}. It was not replaced.")
+        raise errors.AlreadyThere(
+            f"There is already a task {task_id}. It was not replaced.", hint="Choose another --id."
+        )
+    key = ids.TaskKey(ids.OWN_SOURCE, task_id)
+    known = events.latest(at.store, 1, events.Filter(task=key.id, source=key.source))
+    if known or claims.last_of(at.store.rows, key) is not None:
+        raise errors.AlreadyThere(
+            f"The log knows a task {task_id} already, which is not in this checkout."
+            " Nothing was changed.",
+            hint="Choose another --id; `tether task restore` brings back a file that was lost.",
+        )
     if twin := at.work.twin(task_id):
         raise errors.AlreadyThere(
             f"There is a task {twin}, which differs only in case. Nothing was changed."

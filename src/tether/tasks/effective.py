@@ -16,6 +16,7 @@ UNREADABLE = states.UNREADABLE
 MINE, ALIVE, SUSPECT, OVER = "mine", "alive", "suspect", "over"
 """Who holds the open claim: the one who asks, or somebody alive, perhaps gone, or gone."""
 ENDED = ("done", "failed")
+CANCELLED = "cancelled"
 
 # What is said on top of a state.
 HELD = "held"
@@ -103,9 +104,11 @@ TABLE = (
     _row("*", ALIVE, "*", "*", "held", False, HELD),
     _row("*", SUSPECT, "*", "*", "held", False, HELD_BY_SUSPECT),
     _row(_ERROR, "*", "*", "*", _ERROR, False, NEEDS_HUMAN),
+    _row("*", OVER, "*", _DONE, _DONE, False, WAITING_FOR_MERGE),
     _row("*", OVER, "*", "*", "held", True, HOLDER_GONE),
     _row("*", "-", "ended", _DONE, _DONE, False, WAITING_FOR_MERGE),
     _row("*", "-", "let_go", _DONE, _DONE, False, WAITING_FOR_MERGE),
+    _row("*", "-", "let_go", CANCELLED, _GONE, False, WAITING_FOR_MERGE),
     _row("*", "-", "failed", _ERROR, _ERROR, False, WAITING_FOR_MERGE),
     _row(ABSENT, "-", "ended", "*", ABSENT, False, LOST),
     _row(ABSENT, "-", "*", "*", ABSENT, False),
@@ -154,8 +157,8 @@ def _fits_file(wanted: str, file: File) -> bool:
 
 
 def _filled(result: Effective, file: File) -> Effective:
-    """`held` is at least in progress, unless it is only assigned; `file` is what the file says."""
+    """`held` is at least in progress, unless it is only assigned."""
     if result.state == "held":
         is_told = file.state in (states.ASSIGNED, states.ERROR)
         return result._replace(state=file.state if is_told else states.IN_PROGRESS)
-    return result._replace(state=file.state) if result.state == "file" else result
+    return result

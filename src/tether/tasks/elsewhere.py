@@ -20,7 +20,7 @@ class Elsewhere:
         self._here = here
         self._work = work
         self._branch = workspace.head(here).branch
-        self._worktrees: dict[str, workdir.Workdir | None] = {}
+        self._worktrees: dict[str, workspace.Workspace | None] = {}
         self._trees: dict[str, dict[str, list[workdir.Found]]] = {}
 
     def is_here(self, claim: agents.Claim) -> bool:
@@ -31,22 +31,30 @@ class Elsewhere:
 
     def state(self, claim: agents.Claim, *, asks_git: bool = True) -> str:
         """The state of the task's file where a claim ended."""
-        there = self._worktree(claim)
-        if there is not None:
-            found = _best([there.read(each) for each in there.find(claim.task)])
-            if found != effective.ABSENT:
-                return found
-        return self._on_branch(claim) if asks_git and claim.branch else effective.ABSENT
+        found = self._in_worktree(claim)
+        if found in (states.DONE, effective.CANCELLED):
+            return found  # also if the worktree has gone on to another branch with it
+        on_branch = self._on_branch(claim) if asks_git and claim.branch else effective.ABSENT
+        is_there = found != effective.ABSENT and self._is_still_on(claim)
+        return found if is_there else on_branch
 
-    def _worktree(self, claim: agents.Claim) -> workdir.Workdir | None:
+    def _in_worktree(self, claim: agents.Claim) -> str:
         path = claim.worktree
         if not path or path == self._here.root:
-            return None
+            return effective.ABSENT
         if path not in self._worktrees:
-            self._worktrees[path] = self._opened(path, claim.branch)
-        return self._worktrees[path]
+            self._worktrees[path] = self._opened(path)
+        there = self._worktrees[path]
+        if there is None:
+            return effective.ABSENT
+        work = workdir.Workdir(path, self._work.root, self._work.leave_out)
+        return _best([work.read(each) for each in work.find(claim.task)])
 
-    def _opened(self, path: str, branch: str | None) -> workdir.Workdir | None:
+    def _is_still_on(self, claim: agents.Claim) -> bool:
+        there = self._worktrees.get(claim.worktree or "")
+        return there is not None and workspace.head(there).branch == claim.branch
+
+    def _opened(self, path: str) -> workspace.Workspace | None:
         if not os.path.isdir(path):
             return None
         try:
@@ -54,15 +62,15 @@ class Elsewhere:
         except errors.TetherError:
             return None
         is_ours = there.root == path and there.common_dir == self._here.common_dir
-        if not is_ours or workspace.head(there).branch != branch:
-            return None
-        return workdir.Workdir(path, self._work.root, self._work.leave_out)
+        return there if is_ours else None
 
     def _on_branch(self, claim: agents.Claim) -> str:
         branch = claim.branch or ""
         if branch not in self._trees:
             self._trees[branch] = self._listed(branch)
         places = [each.place for each in self._trees[branch].get(claim.task, [])]
+        if claim.outcome == effective.CANCELLED and states.ARCHIVE in places:
+            return effective.CANCELLED
         if states.DONE in places or states.ARCHIVE in places:
             return states.DONE
         if states.ASSIGNED in places and claim.outcome == "failed":
@@ -94,5 +102,7 @@ def _best(tasks: list[model.Task]) -> str:
     readable = [task for task in tasks if not task.problem]
     if not readable:
         return effective.ABSENT
-    best = max((task.state for task in readable), key=lambda state: states.RANK.get(state, 5))
-    return states.DONE if best == states.ARCHIVED else best
+    best = max(readable, key=lambda task: states.RANK.get(task.state, 5))
+    if best.is_cancelled:
+        return effective.CANCELLED
+    return states.DONE if best.state == states.ARCHIVED else best.state

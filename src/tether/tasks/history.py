@@ -13,6 +13,8 @@ from tether.store import events, port
 from tether.tasks import document, model, states, workdir
 
 _MAX_EVENTS = 10_000
+# They name the task, but nothing happened to it.
+_OF_OTHERS = (events.MESSAGE_SENT.name, events.HEARTBEAT_RECEIVED.name, events.CLAIM_REFUSED.name)
 
 
 class Step(NamedTuple):
@@ -43,7 +45,8 @@ def read(
 def from_log(store: port.Store, task_id: str) -> list[Step]:
     """What the event log tells of the task."""
     wanted = events.Filter(task=task_id, source=ids.OWN_SOURCE)
-    return [_from_event(event) for event in events.latest(store, _MAX_EVENTS, wanted)]
+    found = events.latest(store, _MAX_EVENTS, wanted)
+    return [_from_event(event) for event in found if event.type not in _OF_OTHERS]
 
 
 def from_git(place: workspace.Workspace, work: workdir.Workdir, task_id: str) -> list[Step]:

@@ -47,6 +47,24 @@ def closed_months(work: workdir.Workdir, now: str) -> list[str]:
     return sorted(month for month in months if _is_month(month) and month < now[:7])
 
 
+def compress(at: desk.Desk, month: str) -> list[str]:
+    """Pack a month of the archive; the paths that changed, the pack first."""
+    path, packed = packs.pack(at.work, month)
+    gone = []
+    for found, raw in packed:
+        with desk.locked(at, found.task_id):
+            if at.work.files.exists(found.path) and at.work.raw(found) == raw:
+                at.work.files.remove(found.path)
+                gone.append(found.path)
+            else:
+                # Somebody has changed it meanwhile: its file counts.
+                packs.take_out(at.work, found._replace(path=path, folder=month))
+    if len(gone) == len(packed):
+        keep = f"{at.work.directory(states.ARCHIVE, month)}/{workdir.KEEP}"
+        gone += [keep] if at.work.files.remove(keep) else []
+    return [path, *gone]
+
+
 def old_packs(work: workdir.Workdir) -> list[Candidate]:
     """The packs in this checkout."""
     return [_candidate(work, path) for path in packs.names(work)]
@@ -58,6 +76,8 @@ def move_away(work: workdir.Workdir, pack: Candidate, directory: str) -> str:
     raw = work.files.read_bytes(pack.path, max_bytes=pack.size + 1)
     try:
         os.makedirs(directory, exist_ok=True)
+        if os.path.samefile(directory, os.path.join(work.top, os.path.dirname(pack.path))):
+            raise errors.UsageError("The packs are in that place already. Nothing was changed.")
         cold = files.Root(directory)
         if cold.exists(os.path.basename(target)):
             if cold.read_bytes(os.path.basename(target), max_bytes=pack.size + 1) != raw:
@@ -85,6 +105,13 @@ def purgeable(work: workdir.Workdir, now: str, older_than_ms: int) -> list[Candi
     return sorted(found, key=lambda candidate: candidate.path)
 
 
+def uncommitted(at: desk.Desk, candidates: list[Candidate]) -> list[Candidate]:
+    """Those that no commit of this branch has: once removed, nothing brings them back."""
+    repository = git.Git(at.place.place)
+    known = repository.entries(repository.head(), [each.path for each in candidates])
+    return [each for each in candidates if known[each.path] is None]
+
+
 def purge(work: workdir.Workdir, candidates: list[Candidate]) -> None:
     for each in candidates:
         work.files.remove(each.path)
@@ -94,8 +121,16 @@ def restore(at: desk.Desk, task_id: str) -> tuple[desk.Moved, str]:
     """Bring back the file of a task that Git or the claims know; where it came from."""
     wanted = ids.TaskId(task_id)
     with desk.locked(at, wanted):
-        if at.work.find(wanted):
-            raise errors.AlreadyThere(f"{wanted} has a file. Nothing was changed.")
+        if found_here := at.work.find(wanted):
+            raise errors.AlreadyThere(
+                f"{wanted} has a file: {found_here[0].path}. Nothing was changed.",
+                hint="There is nothing to restore; `tether task show` shows it.",
+            )
+        if packs.load(at.work, wanted) is not None:
+            raise errors.AlreadyThere(
+                f"{wanted} is packed in the archive, and not lost. Nothing was changed.",
+                hint="`tether task show` shows it; `tether task reopen` makes it new again.",
+            )
         known = _from_git(at, wanted)
         if known is not None:
             found, raw, source = known

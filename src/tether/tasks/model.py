@@ -83,7 +83,8 @@ def task(task_id: str, path: str, place: str, folder: str, fields: dict[str, Any
     entries = [e for e in history if isinstance(e, dict)] if isinstance(history, list) else []
     fresh = [_word(e.get("at")) for e in entries if e.get("what") in FRESH_STARTS]
     status, agent = _word(fields.get("status")), _word(fields.get("agent"))
-    is_cancelled = bool(fields.get("cancelled"))
+    # `cancelled: no` is a text in YAML 1.2, and no decision.
+    is_cancelled = isinstance(fields.get("cancelled"), dict) or fields.get("cancelled") is True
     has_agent = ids.AgentName.is_valid(agent)
     standing = states.settle(place, status, has_agent=has_agent, is_cancelled=is_cancelled)
     return Task(

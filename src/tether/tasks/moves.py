@@ -7,6 +7,7 @@ leaves the claim open beside a file that says what became of it; the same verb a
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ from tether.tasks import claiming, desk, document, model, stalling, states, work
 
 REMOVE = document.REMOVE
 CANCELLED = "cancelled"
+# Names from files are repeated only if they cannot be taken for words of ours.
+_PLAIN = re.compile(r"[A-Za-z0-9_./@+-]{1,200}")
 # What ends with the work of one owner.
 _OF_ONE_OWNER = ("assigned_at", "started_at", "timeout_at")
 
@@ -42,7 +45,8 @@ def finish(
     with desk.locked(at, task_id):
         case = desk.take_up(at, task_id)
         if repeated := _repeated(at, case, "finish", claims.DONE, states.DONE):
-            return repeated
+            told = (summary or partial) and "It was finished before; what you say now is not used."
+            return repeated._replace(notes=(told,)) if told else repeated
         held = _held(at, case, epoch)
         if isinstance(held, claims.Refused):
             return held
@@ -66,6 +70,8 @@ def finish(
         }
         moved = _let_go(at, case, held, "finish", changes, states.DONE, claims.DONE, summary)
         if isinstance(moved, claims.Refused):
+            if follow_up is not None and follow_up.created_at == at.now:
+                at.work.files.remove(follow_up.path)
             return moved
         touched = (*moved.touched, follow_up.path) if follow_up else moved.touched
         return moved._replace(
@@ -263,6 +269,11 @@ def _unpacked(at: desk.Desk, task_id: str) -> tuple[str, ...]:
     loaded = packs.load(at.work, task_id)
     if loaded is None:
         return ()
+    # Before anything is touched: who may not reopen it must not unpack it either.
+    roles = [states.HUMAN if at.caller.is_human else states.AGENT]
+    answer = states.check("reopen", states.ARCHIVED, roles)
+    if isinstance(answer, states.Breach):
+        raise desk.breach(ids.TaskKey(ids.OWN_SOURCE, task_id), answer)
     pack = loaded.task.path
     raw = loaded.document.text.encode()
     path = at.work.create(task_id, raw, states.ARCHIVE, loaded.task.folder)
@@ -431,7 +442,7 @@ def _follow_up(at: desk.Desk, case: desk.Case, partial: Partial) -> model.Task:
 def _absent_artefacts(at: desk.Desk, names: Iterable[str]) -> tuple[str, ...]:
     """A warning for every artefact that is named and not there."""
     return tuple(
-        f"The artefact {name!r} is not in this checkout."
+        f"The artefact {name if _PLAIN.fullmatch(name) else 'with an odd name'} is not here."
         for name in names
         if not os.path.lexists(os.path.join(at.work.top, name))
     )

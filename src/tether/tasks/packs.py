@@ -72,46 +72,55 @@ def members(work: workdir.Workdir, path: str) -> Iterator[tuple[workdir.Found, b
                 yield found, _content(pack, member)
 
 
-def pack(work: workdir.Workdir, month: str) -> list[str]:
-    """Put a month of the archive into its pack; the paths that changed, the pack first."""
+def pack(work: workdir.Workdir, month: str) -> tuple[str, list[tuple[workdir.Found, bytes]]]:
+    """Put copies of a month of the archive into its pack; its path, and what went in.
+
+    Who calls removes the files, each under its lock and only if it is still what went in.
+    """
     found = sorted(
         (each for each in work.scan([states.ARCHIVE]) if each.folder.partition("/")[0] == month),
         key=lambda each: each.path,
     )
     path = f"{work.root}/{states.ARCHIVE}/{month}{SUFFIX}"
-    contents: dict[str, bytes] = {}
-    if work.files.exists(path):
-        contents = {each.name: raw for each, raw in members(work, path)}
+    contents = _own(work, path) if work.files.exists(path) else {}
+    packed = []
     for each in found:
         raw = work.raw(each)
         known = contents.get(each.name)
         if known is not None and known != raw:
             raise errors.TaskError(
-                f"The pack of {month} has another version of {each.task_id}. Nothing was changed.",
-                hint="Look at both with `tether task show`, and rename one of them.",
+                f"The pack of {month} has another version of a task. Nothing was changed.",
+                hint="Look at its file with `tether task list --all`, and reopen or rename it.",
             )
         contents[each.name] = raw
-    data = _zipped(month, contents)
-    work.files.write_atomic(path, data)
-    if {each.name: raw for each, raw in members(work, path)} != contents:
+        packed.append((each, raw))
+    work.files.write_atomic(path, _zipped(month, contents))
+    if _own(work, path) != contents:
         raise errors.FileError(
             f"The pack of {month} does not read back. The files are still there."
         )
-    gone = [each.path for each in found]
-    gone += [f"{work.directory(states.ARCHIVE, month)}/{workdir.KEEP}"]
-    for name in gone:
-        work.files.remove(name)
-    return [path, *gone]
+    return path, packed
 
 
 def take_out(work: workdir.Workdir, found: workdir.Found) -> None:
     """Remove a task from its pack: it has a file of its own again."""
-    contents = {each.name: raw for each, raw in members(work, found.path)}
+    contents = _own(work, found.path)
     contents.pop(found.name, None)
     if contents:
         work.files.write_atomic(found.path, _zipped(found.folder, contents))
     else:
         work.files.remove(found.path)
+
+
+def _own(work: workdir.Workdir, path: str) -> dict[str, bytes]:
+    """What a pack of ours has; one with anything else in it is not written again."""
+    contents = {each.name: raw for each, raw in members(work, path)}
+    with _opened(work, path) as pack:
+        if len(pack.namelist()) != len(contents):
+            raise errors.TaskError(
+                f"The pack {os.path.basename(path)} has more in it than tasks. Nothing was changed."
+            )
+    return contents
 
 
 def _zipped(month: str, contents: dict[str, bytes]) -> bytes:
@@ -143,14 +152,11 @@ def _opened(work: workdir.Workdir, path: str) -> zipfile.ZipFile:
 
 
 def _content(pack: zipfile.ZipFile, member: str) -> bytes:
-    import zipfile
-    import zlib
-
     try:
         # Read at most so much, whatever it says of its size: a small pack may hold a huge file.
         with pack.open(member) as file:
             raw = file.read(document.MAX_BYTES + 1)
-    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError) as problem:
+    except Exception as problem:
         raise errors.TaskError("A pack is damaged. It was left as it is.") from problem
     if len(raw) > document.MAX_BYTES:
         raise errors.FileTooLarge("A task in a pack is too large. It was left alone.")

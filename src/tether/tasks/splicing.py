@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tether import errors
+from tether import errors, text
 from tether.tasks import model, scalars
 from tether.tasks.document import REMOVE, Document, read
 
@@ -27,6 +27,7 @@ _VALUE = re.compile(
 
 def edit(document: Document, changes: Mapping[str, Any]) -> bytes:
     """The text with other fields, everything else as it was."""
+    changes = {n: v if v is REMOVE else _storable(v) for n, v in changes.items()}
     wanted = {name: value for name, value in document.fields.items() if name not in changes}
     wanted |= {name: value for name, value in changes.items() if value is not REMOVE}
     for attempt in (_splice, _round_trip):
@@ -38,7 +39,27 @@ def edit(document: Document, changes: Mapping[str, Any]) -> bytes:
 
 def _says(content: str, wanted: dict[str, Any]) -> bool:
     found = read(content.encode("utf-8", "surrogatepass"))
-    return not found.problem and found.fields == wanted
+    return not found.problem and _is_same(found.fields, wanted)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Equality for which a number that is none equals itself."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_same(one[k], other[k]) for k in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return bool(one == other) or (one != one and other != other)  # noqa: PLR0124 (NaN)
+
+
+def _storable(value: Any) -> Any:
+    """A value as every reader takes it."""
+    if isinstance(value, str):
+        return text.storable(value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    if isinstance(value, dict):
+        return {_storable(name): _storable(item) for name, item in value.items()}
+    return value
 
 
 # Splicing

@@ -30,6 +30,7 @@ DEPENDENCY = "dependency"
 NO_FILE = "no_file"
 CANCELLED = "cancelled"
 KEEP = "gitkeep"
+PLACE = "place"
 LINK = "link"
 RULES = {
     PARSE: "The file can be read as YAML.",
@@ -47,6 +48,7 @@ RULES = {
     DEPENDENCY: "What a task names as parent or dependency exists, and no dependency leads back.",
     NO_FILE: "A task that somebody holds in this checkout has a file.",
     CANCELLED: "A cancelled task is in the archive, with when, by whom and why.",
+    PLACE: "A file that looks like a task is in a directory of the lifecycle.",
     KEEP: "Every directory has its `.gitkeep`.",
     LINK: "No directory of the work directory is a link.",
 }
@@ -259,8 +261,14 @@ def _names(subject: Subject) -> list[Finding]:
     if not subject.path.endswith(".yaml"):
         found.append(_finding(subject, NAME, "the suffix is not .yaml"))
     if not ids.TaskId.is_valid(subject.task_id):
-        found.append(_finding(subject, NAME, "the name is not a valid id"))
+        found.append(_finding(subject, NAME, _why_invalid(subject.task_id)))
     return found
+
+
+def _why_invalid(name: str) -> str:
+    if len(name) > 64:
+        return f"the name has {len(name)} characters, and an id has at most 64"
+    return "the name is not a valid id"
 
 
 def _priority(subject: Subject) -> list[Finding]:

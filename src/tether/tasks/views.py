@@ -90,7 +90,11 @@ class Viewer:
         waits_for = tuple(self._dependencies(task))
         file = self._file(task, claim)
         if claim is not None:
-            found = effective.effective(file, self._holding(claim), effective.Outcome(), "")
+            holding, there = self._holding(claim), ""
+            if holding == effective.OVER and not self._elsewhere.is_here(claim):
+                # It may have died right after it was done, before it could say so.
+                there = self._elsewhere.state(claim, asks_git=False)
+            found = effective.effective(file, holding, effective.Outcome(), there)
             return View(task, found, claim, self._verdicts.get(claim.session_id, ""), waits_for)
         last = self._last(key, task)
         outcome = effective.Outcome()
@@ -98,7 +102,7 @@ class Viewer:
         if last is not None:
             outcome = effective.Outcome(last.outcome or "released", self._elsewhere.is_here(last))
             if not outcome.is_here and task.state in (*states.OPEN, effective.ABSENT):
-                is_ended = outcome.kind in effective.ENDED
+                is_ended = outcome.kind in (*effective.ENDED, effective.CANCELLED)
                 there = self._elsewhere.state(last, asks_git=asks_git and is_ended)
         found = effective.effective(file, "", outcome, there)
         return View(task, found, last if found.overlay else None, "", waits_for)

@@ -121,6 +121,22 @@ class Workdir:
         for each in inner:
             self._look_at(place, each, depth + 1, regular, odd)
 
+    def strays(self) -> Iterator[Found]:
+        """The YAML files beside the places, but for directories that are left out."""
+        with self._opened("", "") as entries:
+            inner = [
+                entry.name
+                for entry in entries
+                if entry.name not in states.PLACES
+                and (entry.name.endswith(SUFFIXES) or self._is_read(entry.name, 0))
+            ]
+        for name in inner:
+            found = self._look("", "", name)
+            if name.endswith(SUFFIXES) and found is not None:
+                yield found
+            elif os.path.isdir(os.path.join(self.top, self.root, name)):
+                yield from self._scan("", name, 1)
+
     def is_linked(self, place: str) -> bool:
         """Does a link stand where the directory should be? It is not followed."""
         path = self.top
@@ -168,6 +184,10 @@ class Workdir:
                         if entry.name.lower() in wanted:
                             return entry.name[: entry.name.rindex(".")]
         return ""
+
+    def leaves_out(self, found: Found) -> bool:
+        """Is it in a directory that holds no tasks?"""
+        return any(not self._is_read(part, 0) for part in found.folder.split("/") if part)
 
     def _is_read(self, name: str, depth: int) -> bool:
         return name[0] != "." and name not in self.leave_out and depth < _MAX_DEPTH
@@ -259,6 +279,13 @@ class Workdir:
         except errors.AlreadyThere:
             return []
         return [keep]
+
+    def keeps(self) -> list[str]:
+        """The `.gitkeep` files that are there."""
+        wanted = [(place, "") for place in states.PLACES]
+        wanted += [(states.ASSIGNED, folder) for folder in self.folders(states.ASSIGNED)]
+        paths = [f"{self.directory(place, folder)}/{KEEP}" for place, folder in wanted]
+        return [path for path in paths if os.path.isfile(os.path.join(self.top, path))]
 
     def path_of(self, task_id: str, place: str, folder: str = "") -> str:
         return f"{self.directory(place, folder)}/{ids.TaskId(task_id)}{SUFFIX}"

@@ -41,6 +41,9 @@ COMMANDS = {
 class _Group(cold.LazyGroup):
     entries = COMMANDS
 
+    def other_level(self, name: str) -> str:
+        return f"tether {name}" if name in cold.COMMANDS else ""
+
 
 @click.group(cls=_Group)
 def task() -> None:

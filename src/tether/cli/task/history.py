@@ -52,7 +52,7 @@ def _text(task_id: str, steps: list[room.Step]) -> str:
         where = f" {step.commit[:12]}" if step.commit else ""
         note = f"  {text.one_line(step.note, 80)}" if step.note else ""
         lines.append(
-            f"{step.at[:16].replace('T', ' ')}Z  {step.source}{where}  {step.what}{state}{grade}"
+            f"{step.at[:19].replace('T', ' ')}Z  {step.source}{where}  {step.what}{state}{grade}"
             f"  {text.one_line(step.by, 30)}{note}"
         )
     return "\n".join(lines)

@@ -11,7 +11,7 @@ import click
 from tether import clock, errors, text
 from tether.cli import answers, cold, context
 from tether.cli.task import move, shown
-from tether.tasks import committing, keeping, packs
+from tether.tasks import committing, desk, keeping
 
 
 @click.command()
@@ -23,7 +23,12 @@ from tether.tasks import committing, keeping, packs
     help="What was completed longer ago than this.",
 )
 @click.option("--compress", is_flag=True, help="Pack the closed months, one file each.")
-@click.option("--cold", "cold_dir", metavar="DIR", help="Move the packs to another place.")
+@click.option(
+    "--cold",
+    "cold_dir",
+    metavar="DIR",
+    help="Move the packs to another place; they are not shown any more.",
+)
 @click.option(
     "--purge-older-than", "purge", metavar="TIME", help="Remove what is archived longer than this."
 )
@@ -75,12 +80,14 @@ def archive(
         if purge_ms is not None:
             value["purged"] = [e.path for e in keeping.purgeable(call.work, at.now, purge_ms)]
         return answers.Answer("archive", value, lambda: _text(value))
+    # Asked before anything moves.
+    purgeable = _purgeable(call, at, purge_ms, yes=yes) if purge_ms is not None else []
     done, left = keeping.archive(at, due)
     touched = [path for moved in done for path in moved.touched]
     value |= {"archived": [moved.task.id for moved in done], "left": left}
     if compress:
         for month in keeping.closed_months(call.work, at.now):
-            changed = packs.pack(call.work, month)
+            changed = keeping.compress(at, month)
             value["packed"].append(changed[0])
             touched += changed
     if cold_dir is not None:
@@ -88,9 +95,9 @@ def archive(
         for each in keeping.old_packs(call.work):
             value["moved_away"].append(keeping.move_away(call.work, each, target))
             touched.append(each.path)
-    if purge_ms is not None:
-        value["purged"] = _purge(call, at.now, purge_ms, yes=yes)
-        touched += value["purged"]
+    keeping.purge(call.work, purgeable)
+    value["purged"] = [each.path for each in purgeable]
+    touched += value["purged"]
     if commits:
         message = "tasks: archive what is done\n"
         value["commit"] = committing.commit_paths(at, dict.fromkeys(touched), message)
@@ -106,26 +113,33 @@ def _duration(value: str) -> int:
         ) from None
 
 
-def _purge(call: context.Context, now: str, purge_ms: int, *, yes: bool) -> list[str]:
-    found = keeping.purgeable(call.work, now, purge_ms)
+def _purgeable(
+    call: context.Context, at: desk.Desk, purge_ms: int, *, yes: bool
+) -> list[keeping.Candidate]:
+    """What is to be removed, after a yes."""
+    found = keeping.purgeable(call.work, at.now, purge_ms)
     if not found:
         return []
     if call.is_agent:
         raise errors.NotAllowed("Only a person purges the archive. Nothing was purged.")
+    lost = {each.path for each in keeping.uncommitted(at, found)}
     if not yes:
+        told = f"{len(found)} archived files, {len(lost)} of which no commit has"
         if not sys.stdin.isatty():
             raise errors.ConfirmationNeeded(
-                f"This would remove {len(found)} archived files, and nobody could be asked."
-                " Nothing was purged."
+                f"This would remove {told}, and nobody could be asked. Nothing was purged."
             )
-        listed = "\n".join(f"  {each.path}  {each.size} bytes" for each in found)
-        sys.stderr.write(
-            f"These go from the checkout; what is committed stays in Git:\n{text.clean(listed)}\n"
+        listed = "\n".join(
+            f"  {each.path}  {each.size} bytes{'  NOT IN GIT' if each.path in lost else ''}"
+            for each in found
         )
-        if not click.confirm(f"Remove {len(found)} files?", err=True):
+        sys.stderr.write(
+            "These go from the checkout. What is committed stays in Git; the rest is gone for"
+            f" good:\n{text.clean(listed)}\n"
+        )
+        if not click.confirm(f"Remove {told}?", err=True):
             raise errors.Declined("You did not say yes. Nothing was purged.")
-    keeping.purge(call.work, found)
-    return [each.path for each in found]
+    return found
 
 
 def _text(value: dict[str, Any]) -> str:

@@ -36,6 +36,10 @@ class Listed(NamedTuple):
     total: int
     stalled: set[str]
     unreadable: int
+    is_narrowed: bool
+
+
+_EMPTY = "No open tasks. `tether task new` writes one down."
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
@@ -66,7 +70,9 @@ def _listed(call: context.Context, values: verbs.Values, now: str) -> Listed:
     picked = [call.viewer.view(listed.task(path)) for *_, path in shown_ones]
     listed.close()
     unreadable = len(chosen[states.UNREADABLE])
-    return Listed(picked, sum(map(len, chosen.values())), stalled, unreadable)
+    total = sum(map(len, chosen.values()))
+    is_narrowed = any(values[name] for name in ("state", "all", "agent", "parent", "stalled"))
+    return Listed(picked, total, stalled, unreadable, is_narrowed or bool(total))
 
 
 def _chosen(
@@ -75,8 +81,10 @@ def _chosen(
     """The tasks that fit, by state, and which of them are stalled."""
     stalled_ms = call.settings.integer("tasks.stalled_seconds") * 1000
     is_narrowed = values["agent"] is not None or values["parent"] is not None
-    # What cannot be read may be anything, so it is always shown.
-    wanted = {*_wanted(values), states.UNREADABLE}
+    wanted = set(_wanted(values))
+    if not values["state"]:
+        # What cannot be read may be anything, so it is shown unless a state is named.
+        wanted.add(states.UNREADABLE)
     held = call.viewer.open_claims
     chosen: dict[str, list[listing.Item]] = {state: [] for state in _ORDER}
     stalled: set[str] = set()
@@ -116,13 +124,12 @@ def _is_wanted(task: model.Task, values: verbs.Values) -> bool:
 
 def _text(found: Listed, now: str) -> str:
     if not found.views:
-        return "No such tasks."
+        return "No such tasks." if found.is_narrowed else _EMPTY
     now_ms = clock.parse(now)
     rows = [("ID", "STATE", "PRIORITY", "AGENT", "AGE", "TITLE")]
     for view in found.views:
         task = view.task
-        # Who simply has it stands in a column of its own.
-        said = [view.said] if view.said and view.effective.overlay != effective.HELD else []
+        said = [view.said] if view.said and view.effective.overlay not in _IN_COLUMN else []
         if task.id in found.stalled:
             said.append(f"stalled: in progress for {shown.ago(task.started_at, now_ms) or 'long'}")
         if task.problem:
@@ -144,6 +151,8 @@ def _text(found: Listed, now: str) -> str:
     return "\n".join(lines)
 
 
+# Who simply has it, or is to have it, stands in a column of its own.
+_IN_COLUMN = (effective.HELD, effective.ASSIGNED_TO_OTHER)
 _HELD = (effective.HELD, effective.HELD_BY_ME, effective.HELD_BY_SUSPECT, effective.HOLDER_GONE)
 
 

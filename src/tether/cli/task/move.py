@@ -10,7 +10,7 @@ from tether.cli import answers, context, verbs
 from tether.cli.task import shown
 from tether.tasks import claiming, desk, moves
 
-COMMIT = verbs.Option("--commit", "Commit the task's file, and nothing else.")
+COMMIT = verbs.Option("--commit", "Commit what this changes below work/, and nothing else.")
 SESSION = verbs.Option("--session", "Another session than the caller's.", "ID")
 EPOCH = verbs.Option("--epoch", "Only if the claim has still this epoch.", "N", is_number=True)
 WHY = verbs.Option("--why", "The reason, for the task's history.", "TEXT", "")
@@ -29,6 +29,10 @@ def acting(act: Act) -> Callable[[context.Context, verbs.Values], answers.Answer
 
             committing.require_branch(call.workspace)
         at = call.desk(values.get("session"))
+        if "artefact" in values:
+            values["artefact"] = [
+                shown.from_top(call.workspace, each) for each in values["artefact"]
+            ]
         return shown.answered(at, act(at, values), commits=commits)
 
     return run
@@ -62,6 +66,8 @@ def _fail(at: desk.Desk, values: verbs.Values) -> desk.Moved | claims.Refused:
 
 
 def _start(at: desk.Desk, values: verbs.Values) -> desk.Moved | claims.Refused:
+    if not at.work.find(values["task"]):
+        raise desk.missing(at, values["task"])
     answer = claiming.claim(at, values["task"], verb="start")
     if isinstance(answer, claims.Refused):
         return answer
@@ -88,7 +94,7 @@ def _extend(at: desk.Desk, values: verbs.Values) -> desk.Moved:
 
 def _cancel(at: desk.Desk, values: verbs.Values) -> desk.Moved | claims.Refused:
     if not values["why"].strip():
-        raise errors.UsageError("Say with --why it will not be done. Nothing was changed.")
+        raise errors.UsageError("Say with --why TEXT why it will not be done. Nothing was changed.")
     return moves.cancel(at, values["task"], why=values["why"])
 
 
@@ -180,7 +186,7 @@ VERBS = {
         help="Let a task in progress take longer.",
         options=(
             verbs.Option("--by", "How much longer, from now.", "TIME", "2h"),
-            verbs.Option("--until", "Until when.", "WHEN"),
+            verbs.Option("--until", "Until when, as 2026-12-24T18:00Z.", "WHEN"),
             COMMIT,
         ),
         arguments=(shown.TASK,),

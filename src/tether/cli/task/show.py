@@ -9,7 +9,7 @@ from typing import Any
 from tether import text
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
-from tether.tasks import desk, views, workdir
+from tether.tasks import desk, effective, model, states, views, workdir
 
 _LONG = ("description", "plan", "acceptance", "result", "error", "cancelled", "history")
 _TOLD = {
@@ -24,34 +24,40 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     view = call.viewer.view(loaded.task) if loaded else call.viewer.absent(task_id)
     if view is None:
         raise desk.nothing_there(call.work, task_id)
+    if view.effective == effective.Effective(effective.ABSENT, False):
+        raise desk.lost(task_id)
     fields = loaded.document.fields if loaded else {}
     value = shown.view_value(view)
-    value |= {"fields": _cleaned(fields), "untrusted": list(shown.UNTRUSTED)}
+    files = [each.path for each in call.work.find(task_id)]
+    value |= {"fields": _cleaned(fields), "files": files, "untrusted": list(shown.UNTRUSTED)}
     return answers.Answer(
         "task",
         value,
         lambda: answers.told(
-            _text(view, fields), source=f"task {task_id}", for_agent=call.is_agent
+            _text(view, fields, files), source=f"task {task_id}", for_agent=call.is_agent
         ),
     )
 
 
 def _load(call: context.Context, task_id: str) -> workdir.Loaded | None:
-    found = desk.one_of(call.work, task_id)
-    if found is not None:
-        return call.work.load(found)
+    found = call.work.find(task_id)
+    if found:
+        # Of several, as after a merge, the one that `validate --fix` would keep.
+        loaded = [call.work.load(each) for each in found]
+        return max(loaded, key=lambda each: states.RANK.get(each.task.state, 5))
     from tether.tasks import packs
 
     return packs.load(call.work, task_id)
 
 
-def _text(view: views.View, fields: dict[str, Any]) -> str:
+def _text(view: views.View, fields: dict[str, Any], files: list[str]) -> str:
     task = view.task
     lines = [f"{task.id}  {task.title}".rstrip()]
     facts = [
         ("state", view.effective.state + (f" ({view.said})" if view.said else "")),
         ("problem", f"{task.problem}, line {task.line}" if task.line else task.problem),
         ("file", task.path),
+        ("others", _others(task, files)),
         ("agent", task.owner),
         ("priority", task.priority),
         ("parent", task.parent),
@@ -69,6 +75,11 @@ def _text(view: views.View, fields: dict[str, Any]) -> str:
         if fields.get(name) not in (None, "", [], {}):
             lines += ["", f"{text.one_line(str(name))}:", answers.indented(_told(fields[name]))]
     return "\n".join(lines)
+
+
+def _others(task: model.Task, files: list[str]) -> str:
+    others = ", ".join(path for path in files if path != task.path)
+    return f"{others}; `tether validate --fix` settles which one counts" if others else ""
 
 
 def _dependency(each: Any) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tether import clock, errors, ids, text
+from tether import clock, errors, ids, text, workspace
 from tether.agents import claims
 from tether.agents import model as agents
 from tether.cli import answers, verbs
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 TASK = verbs.Argument("task", "The task's id.")
 # What others wrote: data, whatever it says.
-UNTRUSTED = ("title", "agent", "artefacts", "fields", "problem")
+UNTRUSTED = (
+    *("title", "status", "agent", "artefacts", "depends_on", "parent", "problem"),
+    *("fields", "note", "waits_for"),
+)
 
 
 def task_id(value: str) -> ids.TaskId:
@@ -30,6 +33,14 @@ def task_id(value: str) -> ids.TaskId:
             hint="Use `tether claim` and `tether release` for them.",
         )
     return ids.TaskId(key.id)
+
+
+def from_top(place: workspace.Workspace, path: str) -> str:
+    """A path as typed in some directory, from the top of the checkout."""
+    if place.root is None or os.path.isabs(path):
+        return path
+    named = os.path.relpath(os.path.join(os.getcwd(), path), place.root)
+    return path if named.startswith("..") else named
 
 
 def task_value(task: model.Task) -> dict[str, Any]:
@@ -65,7 +76,7 @@ def view_value(view: views.View) -> dict[str, Any]:
         "offered": view.is_offered,
         "overlay": view.effective.overlay or None,
         "note": view.said or None,
-        "held_by": claim_value(view.claim, view.verdict) if _is_open(view.claim) else None,
+        "held_by": _held_by(view),
         "waits_for": [
             {
                 "id": text.clean(each.id),
@@ -78,20 +89,17 @@ def view_value(view: views.View) -> dict[str, Any]:
     }
 
 
-def claim_value(claim: agents.Claim | None, verdict: str = "") -> dict[str, Any] | None:
-    """Who has it, in short; `tether claims --task` has the rest."""
-    if claim is None:
+def claim_value(claim: agents.Claim) -> dict[str, Any]:
+    """A claim for programs."""
+    value = claim._asdict()
+    value["checkpoint"] = answers.untrusted(claim.checkpoint, f"checkpoint {claim.key.label}")
+    return {"key": claim.key.label, **value}
+
+
+def _held_by(view: views.View) -> dict[str, Any] | None:
+    if view.claim is None or view.claim.closed_at is not None:
         return None
-    return {
-        "agent": claim.agent_name,
-        "session": claim.session_id,
-        "epoch": claim.epoch,
-        "since": claim.claimed_at,
-        "verdict": verdict or None,
-        "worktree": claim.worktree,
-        "branch": claim.branch,
-        "outcome": claim.outcome,
-    }
+    return {**claim_value(view.claim), "verdict": view.verdict or None}
 
 
 def moved_answer(moved: desk.Moved, **more: Any) -> answers.Answer:
@@ -100,22 +108,31 @@ def moved_answer(moved: desk.Moved, **more: Any) -> answers.Answer:
         "task": task_value(moved.task),
         "verb": moved.verb,
         "from": moved.before,
-        "claim": claim_value(moved.claim),
+        "claim": claim_value(moved.claim) if moved.claim else None,
         "repeat": moved.is_repeat,
         "notes": list(moved.notes),
         "follow_up": task_value(moved.follow_up) if moved.follow_up else None,
+        "commit": None,
         "untrusted": list(UNTRUSTED),
         **more,
     }
     return answers.Answer("", value, lambda: moved_text(moved, more))
 
 
+# Verbs that leave the state as it is say what they did.
+_SAID = {"edit": "changed", "note": "noted", "extend": "extended"}
+
+
 def moved_text(moved: desk.Moved, more: dict[str, Any]) -> str:
     task = moved.task
     after = states.UNREADABLE if task.problem else task.state
     already = " already" if moved.is_repeat else ""
+    verb = _SAID.get(moved.verb, "")
     steps = after if moved.before in (after, states.NONE) else f"{moved.before} → {after}"
-    lines = [f"{task.id}{already}: {steps}  {text.one_line(task.path)}"]
+    said = f"{verb}, {steps}" if verb and not moved.is_repeat else steps
+    if moved.verb == "extend":
+        said += f" until {task.timeout_at}"
+    lines = [f"{task.id}{already}: {said}  {text.one_line(task.path)}"]
     if moved.follow_up is not None:
         lines.append(f"{moved.follow_up.id}: what is missing  {moved.follow_up.path}")
     lines += [f"Note: {text.one_line(note)}" for note in moved.notes]
@@ -170,7 +187,3 @@ def ago(at: str, now_ms: int) -> str:
         if seconds >= size:
             return f"{seconds // size}{unit}"
     return f"{seconds}s"
-
-
-def _is_open(claim: agents.Claim | None) -> bool:
-    return claim is not None and claim.closed_at is None

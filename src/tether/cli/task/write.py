@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tether import errors
+from tether import errors, workspace
 from tether.cli import answers, context, verbs
 from tether.cli.task import move, shown
 from tether.tasks import editing
@@ -38,13 +38,13 @@ def _new(call: context.Context, values: verbs.Values) -> answers.Answer:
         title=values["title"],
         task_id=values["id"],
         parent=values["parent"],
-        edit=_edit_of(values),
+        edit=_edit_of(call.workspace, values),
     )
     return shown.answered(at, moved, commits=values["commit"])
 
 
 def _edit(call: context.Context, values: verbs.Values) -> answers.Answer:
-    wanted = _edit_of(values)
+    wanted = _edit_of(call.workspace, values)
     if not any(wanted):
         raise errors.UsageError(
             "Nothing was said to change.", hint="See `tether task edit --help`."
@@ -52,11 +52,14 @@ def _edit(call: context.Context, values: verbs.Values) -> answers.Answer:
     return move.acting(lambda at, given: editing.edit(at, given["task"], wanted))(call, values)
 
 
-def _edit_of(values: verbs.Values) -> editing.Edit:
+def _edit_of(place: workspace.Workspace, values: verbs.Values) -> editing.Edit:
     texts = {name: values[name] for name in editing.TEXTS if values.get(name) is not None}
     if "title" in texts and "task" not in values:
         del texts["title"]  # of a new task, whose title is no change
     added = {field: list(values[name]) for name, field in _LISTS.items() if values[name]}
+    for field in ("artefacts", "context_files"):
+        if field in added:
+            added[field] = [shown.from_top(place, path) for path in added[field]]
     for name, item in _pairs(values.get("add", ())):
         added.setdefault(name, []).append(item)
     dropped: dict[str, list[str]] = {}
