@@ -208,6 +208,51 @@ def test_an_id_that_the_log_knows_is_not_used_again(repo: Path, run: Run, git: G
     assert ended.json["error"]["code"] == "already_there"
 
 
+def test_what_another_clone_has_done_is_not_offered_again(
+    repo: Path, tether: Tether, run: Run, git: Git
+) -> None:
+    """Both are on a branch of the same name, as on two machines."""
+    new(run, "T1")
+    git("add", "-A", cwd=repo)
+    git("commit", "-qm", "new", cwd=repo)
+    clone = repo.parent / "clone"
+    git("clone", "-q", str(repo), str(clone), cwd=repo.parent)
+    shared = {"TETHER_STORE_DIR": str(repo / ".git" / "tether")}
+
+    def there(*words: str, who: dict[str, str]) -> Ended:
+        return tether(*words, "--json", cwd=clone, env={**who, **shared})
+
+    run("claim", "T1", who=BOB)
+    run("finish", "T1", "--summary", "x", who=BOB)
+    shown = there("task", "show", "T1", who=AMY).json["task"]
+    assert (shown["overlay"], shown["offered"]) == ("waiting_for_merge", False)
+    assert there("claim", "T1", who=AMY).code == 3
+    assert there("claim", "T1", "--take-over", who=PAT).code == 0
+
+
+def test_what_was_given_to_another_one_stays_given(repo: Path, run: Run) -> None:
+    """A retry that died between the content and the rename: its claim says who has it."""
+    new(run, "T1")
+    run("beat", who=AMY)
+    run("claim", "T1", who=BOB)
+    run("fail", "T1", "--message", "no compiler", who=BOB)
+    assert run("task", "retry", "T1", "--to", "amy").code == 0
+    moved = repo / "work" / "assigned" / "amy" / "T1.yaml"
+    moved.rename(repo / "work" / "assigned" / "bob" / "T1.yaml")
+    assert run("task", "note", "T1", "hi").json["task"]["agent"] == "amy"
+    assert moved.exists()
+
+
+def test_what_an_open_task_needs_does_not_go(repo: Path, run: Run, tmp_path: Path) -> None:
+    new(run, "T1")
+    archived(repo, "OLD")
+    assert run("task", "edit", "T1", "--depends-on", "OLD").code == 0
+    run("task", "archive", "--compress")
+    moved = run("task", "archive", "--cold", str(tmp_path / "cold")).json["archive"]
+    assert moved["moved_away"] == []
+    assert run("claim", "T1", who=BOB).code == 0
+
+
 # Words of others
 
 

@@ -225,7 +225,8 @@ def _require_not_over_elsewhere(at: desk.Desk, key: ids.TaskKey, fresh_at: str =
         return
     from tether.tasks import elsewhere
 
-    others = elsewhere.Elsewhere(at.place, at.work)
+    remote = elsewhere.is_remote(at.store.rows, at.spot)
+    others = elsewhere.Elsewhere(at.place, at.work, remote)
     if others.is_here(last):
         return
     there = others.state(last, asks_git=last.outcome in _OVER)

@@ -191,7 +191,10 @@ def put_right(desk: Desk, case: Case) -> Case:
     owner = case.task.owner
     is_assigned = case.task.place == standing.place == states.ASSIGNED
     if is_assigned and case.task.agent != owner:
-        changes["agent"] = owner
+        if case.claim is not None and case.claim.agent_name == case.task.agent:
+            folder = ids.AgentName(case.task.agent)  # given to another one, who has it by now
+        else:
+            changes["agent"] = owner
     return rewrite(desk, case, changes, standing.place, folder)
 
 

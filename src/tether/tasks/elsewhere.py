@@ -7,30 +7,51 @@ the tip of the branch.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from tether import errors, workspace
+from tether.agents import lookout, roll
 from tether.agents import model as agents
 from tether.tasks import effective, model, states, workdir
+
+# What an outcome says of a file that cannot be looked at.
+_SAID = {
+    "done": states.DONE,
+    "failed": states.ERROR,
+    effective.CANCELLED: effective.CANCELLED,
+}
 
 
 class Elsewhere:
     """Looks into the other checkouts and branches of a repository, each at most once."""
 
-    def __init__(self, here: workspace.Workspace, work: workdir.Workdir) -> None:
+    def __init__(
+        self,
+        here: workspace.Workspace,
+        work: workdir.Workdir,
+        is_remote: Callable[[agents.Claim], bool] = lambda _: False,
+    ) -> None:
         self._here = here
         self._work = work
+        self._is_remote = is_remote
+        """Was a claim last heard of on another machine?"""
         self._branch = workspace.head(here).branch
         self._worktrees: dict[str, workspace.Workspace | None] = {}
         self._trees: dict[str, dict[str, list[workdir.Found]]] = {}
 
     def is_here(self, claim: agents.Claim) -> bool:
         """Did this claim end on the branch of this checkout?"""
+        if self._is_foreign(claim):
+            return False
         if claim.branch is not None and self._branch is not None:
             return claim.branch == self._branch
         return claim.worktree == self._here.root
 
     def state(self, claim: agents.Claim, *, asks_git: bool = True) -> str:
         """The state of the task's file where a claim ended."""
+        if self._is_foreign(claim):
+            # Another clone's files cannot be looked at, and its branches have names like ours.
+            return _SAID.get(claim.outcome or "", effective.ABSENT)
         found = self._in_worktree(claim)
         if found in (states.DONE, effective.CANCELLED):
             return found  # also if the worktree has gone on to another branch with it
@@ -38,23 +59,35 @@ class Elsewhere:
         is_there = found != effective.ABSENT and self._is_still_on(claim)
         return found if is_there else on_branch
 
+    def _is_foreign(self, claim: agents.Claim) -> bool:
+        """Is it of another clone: on this machine a directory that is not of this repository?"""
+        path = claim.worktree
+        if not path or path == self._here.root:
+            return False
+        if not os.path.isdir(path):
+            return self._is_remote(claim)
+        return self._opened(path) is None
+
     def _in_worktree(self, claim: agents.Claim) -> str:
         path = claim.worktree
         if not path or path == self._here.root:
             return effective.ABSENT
-        if path not in self._worktrees:
-            self._worktrees[path] = self._opened(path)
-        there = self._worktrees[path]
-        if there is None:
+        if self._opened(path) is None:
             return effective.ABSENT
         work = workdir.Workdir(path, self._work.root, self._work.leave_out)
         return _best([work.read(each) for each in work.find(claim.task)])
 
     def _is_still_on(self, claim: agents.Claim) -> bool:
-        there = self._worktrees.get(claim.worktree or "")
+        there = self._opened(claim.worktree or "")
         return there is not None and workspace.head(there).branch == claim.branch
 
     def _opened(self, path: str) -> workspace.Workspace | None:
+        """Another worktree of this repository; None if it is none, or none any more."""
+        if path not in self._worktrees:
+            self._worktrees[path] = self._found(path)
+        return self._worktrees[path]
+
+    def _found(self, path: str) -> workspace.Workspace | None:
         if not os.path.isdir(path):
             return None
         try:
@@ -106,3 +139,13 @@ def _best(tasks: list[model.Task]) -> str:
     if best.is_cancelled:
         return effective.CANCELLED
     return states.DONE if best.state == states.ARCHIVED else best.state
+
+
+def is_remote(rows: roll.Rows, spot: lookout.Lookout) -> Callable[[agents.Claim], bool]:
+    """Asks the registry on which machine a claim's session was last heard of."""
+
+    def ask(claim: agents.Claim) -> bool:
+        holder = roll.get(rows, claim.session_id)
+        return holder is not None and holder.host_name != spot.host_name
+
+    return ask

@@ -66,8 +66,19 @@ def compress(at: desk.Desk, month: str) -> list[str]:
 
 
 def old_packs(work: workdir.Workdir) -> list[Candidate]:
-    """The packs in this checkout."""
-    return [_candidate(work, path) for path in packs.names(work)]
+    """The packs in this checkout, but for those that open tasks still need."""
+    needed = _needed(work)
+    return [
+        _candidate(work, path)
+        for path in packs.names(work)
+        if needed.isdisjoint(packs.ids_in(work, path))
+    ]
+
+
+def _needed(work: workdir.Workdir) -> set[str]:
+    """What open tasks depend on: a dependency is met only by what is here."""
+    found = [work.read(each) for each in work.scan([states.INBOX, states.ASSIGNED])]
+    return {each for task in found for each in task.depends_on}
 
 
 def move_away(work: workdir.Workdir, pack: Candidate, directory: str) -> str:
@@ -98,9 +109,11 @@ def purgeable(work: workdir.Workdir, now: str, older_than_ms: int) -> list[Candi
     """What a purge would remove: months and packs that ended longer ago than this."""
     limit = clock.text(clock.parse(now) - older_than_ms)[:7]
     found = [each for each in old_packs(work) if _is_month(each.month) and each.month < limit]
+    needed = _needed(work)
     for each in work.scan([states.ARCHIVE]):
         month = each.folder.partition("/")[0]
-        if _is_month(month) and month < limit and each.seen is not None:
+        is_old = _is_month(month) and month < limit
+        if is_old and each.seen is not None and each.task_id not in needed:
             found.append(Candidate(each.path, month, each.seen.st_size))
     return sorted(found, key=lambda candidate: candidate.path)
 

@@ -39,13 +39,17 @@ def ids(work: workdir.Workdir) -> tuple[set[str], list[str]]:
     damaged = []
     for path in names(work):
         try:
-            with _opened(work, path) as pack:
-                members_ = [_member(path, member) for member in pack.namelist()]
+            found |= ids_in(work, path)
         except errors.TetherError:
             damaged.append(path)
-            continue
-        found |= {each.task_id for each in members_ if each is not None}
     return found, damaged
+
+
+def ids_in(work: workdir.Workdir, path: str) -> set[str]:
+    """The ids of the tasks in one pack."""
+    with _opened(work, path) as pack:
+        found = [_member(path, member) for member in pack.namelist()]
+    return {each.task_id for each in found if each is not None}
 
 
 def load(work: workdir.Workdir, task_id: str) -> workdir.Loaded | None:

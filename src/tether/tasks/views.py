@@ -63,7 +63,8 @@ class Viewer:
         self._spot = spot
         # Asked only when it matters: to name a person takes a call of git.
         self._asker = asker
-        self._elsewhere = elsewhere.Elsewhere(place, work)
+        remote = elsewhere.is_remote(store.rows, spot)
+        self._elsewhere = elsewhere.Elsewhere(place, work, remote)
         self._open: dict[str, agents.Claim] | None = None
         self._verdicts: dict[str, str] = {}
 
