@@ -323,7 +323,7 @@ def _is_value(value: Any) -> bool:
 
 def meant(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     wanted = {name: value for name, value in fields.items() if name not in changes}
-    wanted |= {name: value for name, value in changes.items() if _is_value(value)}
+    wanted |= {name: stored(value) for name, value in changes.items() if _is_value(value)}
     return wanted
 
 

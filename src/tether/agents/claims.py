@@ -445,7 +445,8 @@ def _known_refusal(
     asker = roll.require(rows, session_id)
     answer = refused(rows, spot, key)
     is_over = answer.verdict in liveness.OVER or answer.holder is None or not answer.holder.is_here
-    return None if is_over or not asker.is_here else answer
+    # Who rested is at work again by asking, and that is written down.
+    return None if is_over or asker.status != "active" else answer
 
 
 def _is_told(rows: roll.Rows, session_id: str, held: model.Claim) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tether.tasks import document, model, states
 
 # Seven of them, or more: eight where both sides renamed the file, and its name then stands behind.
-_MARKER = re.compile(r"(<{7,}|\|{7,}|={7,}|>{7,})(?: (.*?))?\r?\n?$")
+_MARKER = re.compile(r"(<{7,40}|\|{7,40}|={7,40}|>{7,40})(?: ([^\r\n]{0,300}))?\r?\n?$")
 _NAMES = {"<": "ours", "|": "base", "=": "theirs", ">": "end"}
 
 

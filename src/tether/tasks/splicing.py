@@ -15,9 +15,10 @@ from tether.tasks import model, scalars
 from tether.tasks.document import REMOVE, Document, read
 
 _KEY = re.compile(
-    r"""(?:([A-Za-z_][\w-]*)|"([A-Za-z_][\w-]*)"|'([A-Za-z_][\w-]*)')[ \t]*:(?=\s|$)"""
+    r"""(?:([A-Za-z_][\w-]{0,99})|"([A-Za-z_][\w-]{0,99})"|'([A-Za-z_][\w-]{0,99})')"""
+    r"""[ \t]{0,20}:(?=\s|$)"""
 )
-_ITEM = re.compile(r"([ ]*)-(?=[ \r\n]|$)")
+_ITEM = re.compile(r"( {0,99})-(?=[ \r\n]|$)")
 # A value that stands on its key's line, and the comment behind it.
 _VALUE = re.compile(
     r"""([ \t]*)("(?:[^"\\\r\n]|\\[^\r\n])*"|'(?:[^'\r\n]|'')*'|(?:[^\s"'#\[{&*!|>%@`]"""
