@@ -577,7 +577,7 @@ def chosen(name: str, calls: Words) -> list[boundary.Fault]:
     found = []
     for mode in MODES:
         ats = [at for at, call in enumerate(calls) if mode != "short" or call == "write"]
-        wanted = min(len(ats), count(len(ats), at_least=3 if mode in OFTEN else 1))
+        wanted = min(len(ats), count(len(ats), at_least=2 if mode in OFTEN else 1))
         if SCALE < 1 and ats:
             phase = zlib.crc32(f"{name} {mode}".encode()) % len(ats)
             ats = sorted({ats[(phase + n * len(ats) // wanted) % len(ats)] for n in range(wanted)})
