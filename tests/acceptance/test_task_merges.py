@@ -608,8 +608,9 @@ MVS = {
     "assigned to another": Mv(
         (ASSIGN_AMY,), "assigned/bob", "assigned", "assigned/bob", CLAIM, "in_progress"
     ),
+    # Who has it is decided by its claim alone, which a `mv` does not change.
     "started to another": Mv(
-        CLAIMED.steps, "assigned/bob", "in_progress", "assigned/bob", FINISH, "done"
+        CLAIMED.steps, "assigned/bob", "in_progress", "assigned/amy", FINISH, "done"
     ),
     "failed to another": Mv(
         FAILED.steps, "assigned/bob", "error", "assigned/bob", RETRY, "assigned"

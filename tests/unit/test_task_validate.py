@@ -6,7 +6,7 @@ import itertools
 import random
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -389,12 +389,12 @@ def test_the_losers_text_goes_into_the_history_whole() -> None:
 # Repairs of texts
 
 
-def planned(files: dict[str, str], claimed: Iterable[str] = ()) -> list[fixing.Repair]:
+def planned(files: dict[str, str], claimed: Mapping[str, str] | None = None) -> list[fixing.Repair]:
     given = [(located(path), content) for path, content in files.items()]
     return fixing.plan(given, "work", claimed=claimed, now=NOW, by="eve")
 
 
-def after(files: dict[str, str], claimed: Iterable[str] = ()) -> dict[str, str]:
+def after(files: dict[str, str], claimed: Mapping[str, str] | None = None) -> dict[str, str]:
     """The texts as they would be afterwards, by path."""
     left = {f"work/{path}": content for path, content in files.items()}
     repairs = planned(files, claimed)
@@ -562,7 +562,7 @@ def test_beside_a_file_that_cannot_be_read_nothing_goes() -> None:
 
 def test_a_return_that_died_is_told_from_a_mv_by_its_claim() -> None:
     files = {MINE: NEW}
-    assert [*after(files, claimed=["T1"])] == [INBOX]
+    assert [*after(files, claimed={"T1": "bob"})] == [INBOX]
     assert after(files) == {MINE: NEW.replace("new", "assigned").replace('""', "a")}
 
 
@@ -664,7 +664,7 @@ def test_no_line_that_was_not_understood_is_lost(block: int) -> None:
     each = scale.count(20_000, at_least=600) // 10
     for seed in range(block * each, (block + 1) * each):
         files = made_files(seed)
-        claimed = ["T1"] if seed % 3 == 0 else []
+        claimed = {"T1": "bob"} if seed % 3 == 0 else {}
         now = after(files, claimed)
         assert lost(files, now) == [], (seed, files, now)
 
@@ -672,7 +672,7 @@ def test_no_line_that_was_not_understood_is_lost(block: int) -> None:
 def test_a_second_plan_finds_nothing_more_to_do() -> None:
     for seed in range(scale.count(5_000, at_least=300)):
         files = made_files(seed)
-        claimed = ["T1"] if seed % 3 == 0 else []
+        claimed = {"T1": "bob"} if seed % 3 == 0 else {}
         now = after(files, claimed)
         assert planned(now, claimed) == [], (seed, files, now)
 

@@ -55,7 +55,7 @@ def check(
     findings += [_finding(validate.PLACE, p, "nobody sees a task here") for p in strays(work)]
     keeps = missing_keeps(work)
     findings += [_finding(validate.KEEP, path, "it is missing", fixed=True) for path in keeps]
-    claimed = [claim.task for claim in held if claim.source == ids.OWN_SOURCE]
+    claimed = {claim.task: claim.agent_name for claim in held if claim.source == ids.OWN_SOURCE}
     repairs = fixing.plan(texts, work.root, claimed=claimed, now=now, by=by)
     return Checked(len(subjects), _marked(findings, repairs, work), repairs, keeps)
 

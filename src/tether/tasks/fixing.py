@@ -48,12 +48,12 @@ def plan(
     files: Iterable[tuple[workdir.Found, str]],
     root: str,
     *,
-    claimed: Iterable[str] = (),
+    claimed: Mapping[str, str] | None = None,
     now: str,
     by: str,
 ) -> list[Repair]:
-    """The repairs of these files, given as texts."""
-    held = frozenset(claimed)
+    """The repairs of these files, given as texts; `claimed` says who holds which task."""
+    held = claimed or {}
     taken = {}
     by_id: dict[str, list[_Draft]] = {}
     for found, text in files:
@@ -63,7 +63,7 @@ def plan(
     repairs = []
     for task_id, drafts in by_id.items():
         if ids.TaskId.is_valid(task_id):
-            repairs += _settled(task_id, drafts, root, task_id in held, now, by)
+            repairs += _settled(task_id, drafts, root, held.get(task_id, ""), now, by)
     moving = {repair.path for repair in repairs if repair.target != repair.path}
     return [
         repair
@@ -180,7 +180,7 @@ def _renamed(draft: _Draft, old: str, new: str) -> _Draft:
 
 
 def _settled(
-    task_id: str, drafts: list[_Draft], root: str, is_claimed: bool, now: str, by: str
+    task_id: str, drafts: list[_Draft], root: str, holder: str, now: str, by: str
 ) -> list[Repair]:
     """One file for the task, in its place."""
     versions = [_version(draft.found, draft.text) for draft in drafts]
@@ -201,7 +201,7 @@ def _settled(
         if text is None:
             return []
         draft = draft.said(text, f"one of {len(drafts)} files of this task: this one counts")
-    target, changes = _place(draft, root, is_claimed=is_claimed)
+    target, changes = _place(draft, root, holder)
     if changes:
         draft = _edited(draft, changes, _reason(changes))
     if target != draft.found.path:
@@ -215,12 +215,12 @@ def _settled(
     return repairs
 
 
-def _place(draft: _Draft, root: str, *, is_claimed: bool) -> tuple[str, dict[str, Any]]:
+def _place(draft: _Draft, root: str, holder: str) -> tuple[str, dict[str, Any]]:
     """Where a file belongs, and what it must say there."""
     found = draft.found
     version = _version(found, draft.text)
     task, fields = version.task, version.document.fields
-    standing = task.standing(is_claimed=is_claimed)
+    standing = task.standing(is_claimed=bool(holder))
     changes: dict[str, Any] = {}
     # A status that nobody knows is for a person to read.
     is_known = states.known_status(task.status) is not None
@@ -234,7 +234,10 @@ def _place(draft: _Draft, root: str, *, is_claimed: bool) -> tuple[str, dict[str
         if standing.place == states.ARCHIVE:
             folder = desk.month_of(task, fields)
     elif found.place == states.ASSIGNED and task.owner and task.agent != task.owner:
-        changes["agent"] = task.owner
+        if holder and task.agent == holder:
+            folder = task.agent  # given to another one, who has it by now
+        else:
+            changes["agent"] = task.owner
     directory = "/".join(part for part in (root, standing.place, folder) if part)
     return f"{directory}/{found.task_id}{workdir.SUFFIX}", changes
 

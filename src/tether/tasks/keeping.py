@@ -170,8 +170,9 @@ def _from_git(at: desk.Desk, task_id: str) -> tuple[workdir.Found, bytes, str] |
     if head is not None:
         # This checkout's own history counts first.
         tips = [head, *(tip for tip in tips if tip != head)]
-    for group in ([head] if head else [], tips):
-        for commit in repository.log(group, paths=[at.work.root]):
+    # Along the first parents a merge tells what it brought, and what was settled in it.
+    for group, is_own in (([head] if head else [], True), (tips, False)):
+        for commit in repository.log(group, paths=[at.work.root], first_parent=is_own):
             for change in commit.changes:
                 found = workdir.located(change.path, at.work.root)
                 if found is None or found.task_id != task_id or change.new_oid.is_null:

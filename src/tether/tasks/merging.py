@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tether.tasks import document, model, states
+from tether import errors
+from tether.tasks import document, model, splicing, states
 
 # Seven of them, or more: eight where both sides renamed the file, and its name then stands behind.
 _MARKER = re.compile(r"(<{7,40}|\|{7,40}|={7,40}|>{7,40})(?: ([^\r\n]{0,300}))?\r?\n?$")
@@ -98,6 +99,7 @@ def entries(
     history = winner.document.fields.get("history")
     merged = history if isinstance(history, list) else []
     kept = [e.get("text") for e in merged if isinstance(e, dict) and e.get("what") == "merged"]
+    told = [(loser, _without_shared(loser, winner)) for loser in losers]
     return [
         {
             "at": now,
@@ -105,8 +107,25 @@ def entries(
             "what": "merged",
             "path": loser.task.path,
             "state": loser.task.state,
-            "text": loser.text,
+            "text": text,
         }
-        for loser in losers
-        if loser.text not in (winner.text, *kept)
+        for loser, text in told
+        if loser.text != winner.text and text not in kept
     ]
+
+
+def _without_shared(loser: Version, winner: Version) -> str:
+    """A text without the history that the winner has too.
+
+    Otherwise every merge would put all earlier ones into the file once more, and it would double.
+    """
+    old, kept = loser.document.fields.get("history"), winner.document.fields.get("history")
+    if not isinstance(old, list) or not isinstance(kept, list):
+        return loser.text
+    own = [entry for entry in old if entry not in kept]
+    if len(own) == len(old):
+        return loser.text
+    try:
+        return splicing.edit(loser.document, {"history": own or document.REMOVE}).decode()
+    except errors.TaskUneditable:
+        return loser.text

@@ -208,7 +208,8 @@ def cancel(at: desk.Desk, task_id: str, *, why: str) -> desk.Moved | claims.Refu
     """A person decides that it will not be done. Its status stays, and says how far it was."""
     with desk.locked(at, task_id):
         case = desk.take_up(at, task_id)
-        if case.state == states.ARCHIVED and case.task.is_cancelled:
+        is_cancelled = case.state == states.ARCHIVED and case.task.is_cancelled
+        if is_cancelled and (case.claim is None or at.caller.is_human):
             return _close_rest(at, case, "cancel", CANCELLED)
         desk.require_allowed(at, case, "cancel")
         changes = {CANCELLED: {"at": at.now, "by": at.caller.name, "why": why}}
@@ -318,16 +319,14 @@ def _begun(at: desk.Desk, case: desk.Case, verb: str) -> desk.Case:
 
 def _started(case: desk.Case, now: str) -> dict[str, Any]:
     """Both steps are recorded, also if the first was skipped."""
-    task = case.task
+    task, fields = case.task, case.document.fields
+    # The claim may be older than this file: it was taken in another checkout.
+    since = max(case.claim.claimed_at if case.claim else now, task.created_at)
     return {
         "agent": task.owner or (case.claim.agent_name if case.claim else ""),
-        "assigned_at": case.document.fields.get("assigned_at") or _claimed_at(case, now),
-        "started_at": case.document.fields.get("started_at") or _claimed_at(case, now),
+        "assigned_at": fields.get("assigned_at") or since,
+        "started_at": fields.get("started_at") or max(since, task.assigned_at),
     }
-
-
-def _claimed_at(case: desk.Case, now: str) -> str:
-    return case.claim.claimed_at if case.claim else now
 
 
 def _repeated(
