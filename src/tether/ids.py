@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
 
 from tether import errors
+from tether.records import NamedTuple
 
 # Windows cannot check out a file with one of these names, whatever its extension.
 _DEVICE_NAMES = frozenset(

@@ -10,7 +10,9 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from tether.records import NamedTuple
 
 if TYPE_CHECKING:
     from hashlib import _Hash

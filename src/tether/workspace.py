@@ -7,9 +7,9 @@ cost of a hot command. Knows nothing of what is in the store or in the settings.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from tether import errors
+from tether.records import NamedTuple
 
 # A `.git` file is one line with a path; anything longer is not Git's.
 _MAX_POINTER_BYTES = 8192

@@ -24,8 +24,8 @@ OWN = {
     "tether.cli", "tether.cli.answers", "tether.cli.context", "tether.cli.events",
     "tether.cli.main", "tether.cli.verbs", "tether.clock", "tether.config", "tether.errors",
     "tether.files", "tether.files.locks", "tether.files.root", "tether.files.system",
-    "tether.host", "tether.ids", "tether.store", "tether.store.events", "tether.store.port",
-    "tether.store.schema", "tether.store.sql", "tether.store.sqlite",
+    "tether.host", "tether.ids", "tether.records", "tether.store", "tether.store.events",
+    "tether.store.port", "tether.store.schema", "tether.store.sql", "tether.store.sqlite",
     "tether.store.sqlite_file", "tether.text", "tether.workspace",
 }  # fmt: skip
 

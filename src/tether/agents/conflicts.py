@@ -7,10 +7,9 @@ not matter to a conflict. How one ends is in `settling`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tether import ids
 from tether.agents import lookout, messages, model, paths, roll
+from tether.records import NamedTuple
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("conflicts")

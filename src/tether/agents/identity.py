@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from tether import errors, host, ids
 from tether.agents import model, registry
+from tether.records import NamedTuple
 
 
 class Program(NamedTuple):

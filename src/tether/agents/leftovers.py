@@ -7,10 +7,10 @@ dead leave them where they are and nobody deletes a worktree.
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from tether import errors, git, workspace
 from tether.agents import model
+from tether.records import NamedTuple
 
 
 class Leftovers(NamedTuple):

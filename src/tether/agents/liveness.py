@@ -13,9 +13,10 @@ owner is refused by the claim's epoch.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tether import host
+from tether.records import NamedTuple
 
 State = Literal["alive", "suspect", "expired", "dead"]
 OVER: tuple[State, ...] = ("dead", "expired")

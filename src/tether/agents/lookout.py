@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from tether import clock, config, host
 from tether.agents import liveness, model
+from tether.records import NamedTuple
 
 
 class Lookout(NamedTuple):

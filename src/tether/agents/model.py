@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tether import host, ids, text
+from tether.records import NamedTuple
 from tether.store import port
 
 KINDS = ("claude", "codex", "gemini", "cursor", "human", "other")

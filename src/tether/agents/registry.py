@@ -7,10 +7,9 @@ its next beat; one that said it is over comes back only by registering again.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tether import clock, errors, host, ids, text
 from tether.agents import lookout, model, roll, settling
+from tether.records import NamedTuple
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("agents")

@@ -8,10 +8,9 @@ in between wins. What one agent's row does wrong keeps no other from being swept
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tether import clock, errors
 from tether.agents import liveness, lookout, model, registry, roll
+from tether.records import NamedTuple
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("agents")

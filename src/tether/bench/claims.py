@@ -15,10 +15,11 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from tether import host, ids, workspace
 from tether.agents import claims, lookout, registry, upkeep
+from tether.records import NamedTuple
 from tether.store import port, sql, sqlite
 
 AGENTS = 1000

@@ -13,9 +13,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from tether import demo
+from tether.records import NamedTuple
 
 # The last words of the commands that agents call; the others are a person's.
 _BY_AN_AGENT = ("beat", "T1")

@@ -22,10 +22,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tether import clock, demo, errors, index, text
 from tether.bench import startup
+from tether.records import NamedTuple
 from tether.tasks import document, states, workdir
 
 NOT_INSTALLED = "not installed"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tether import clock, errors, ids, text
 from tether.agents import claims, model
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown as tasks
+from tether.records import NamedTuple
 from tether.tasks import claiming
 
 if TYPE_CHECKING:

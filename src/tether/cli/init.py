@@ -6,12 +6,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import click
 
 from tether import config, errors, files, ids, store, text, workspace
 from tether.cli import answers, cold, context
+from tether.records import NamedTuple
 from tether.store import events, port
 
 _TRACKED_HEADER = """\

@@ -7,9 +7,9 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from tether import errors, git
+from tether.records import NamedTuple
 
 
 class Scene(NamedTuple):

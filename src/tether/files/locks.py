@@ -11,10 +11,11 @@ import os
 import re
 import sys
 import time
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from tether import clock, errors, host
 from tether.files import system
+from tether.records import NamedTuple
 
 WAIT_SECONDS = 10.0
 

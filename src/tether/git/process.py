@@ -10,10 +10,11 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import cast
 
 from tether import errors
 from tether.git import objects
+from tether.records import NamedTuple
 
 TIMEOUT_SECONDS = 60.0
 _ENVIRONMENT = {

@@ -13,9 +13,10 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tether.index import database
+from tether.records import NamedTuple
 
 # Coarser than the clock of any file system that Git is used on.
 _RACY_NS = 2_000_000_000

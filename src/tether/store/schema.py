@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from tether import errors
+from tether.records import NamedTuple
 
 _HEADER = re.compile(r"-- min_reader: ([0-9]+)\n")
 _TABLE = re.compile(r"^CREATE TABLE ([a-z_]+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from typing import NamedTuple
+
+from tether.records import NamedTuple
 
 _DIRECTORY = os.path.join(os.path.dirname(__file__), "sql")
 _HEADER = re.compile(r"^-- name: ([a-z_]+)\n-- (.+)\n", re.MULTILINE)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from tether import errors, git, ids, workspace
 from tether.agents import claims
 from tether.agents import model as agents
+from tether.records import NamedTuple
 from tether.store import port
 from tether.tasks import desk, document, fixing, packs, states, validate, workdir
 

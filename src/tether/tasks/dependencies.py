@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
+from tether.records import NamedTuple
 from tether.tasks import states
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tether import errors, ids
+from tether.records import NamedTuple
 from tether.tasks import desk, document, merging, model, splicing, states, workdir
 
 _KEYS = {"artifacts": "artefacts", "task_id": "id"}

@@ -6,9 +6,8 @@ that goes backwards.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from tether import clock, git, ids, workspace
+from tether.records import NamedTuple
 from tether.store import events, port
 from tether.tasks import document, model, states, workdir
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from tether import clock, errors, files, git, ids
 from tether.agents import claims
+from tether.records import NamedTuple
 from tether.tasks import desk, document, model, moves, packs, states, workdir
 
 

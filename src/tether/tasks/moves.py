@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tether import errors, ids
 from tether.agents import claims
 from tether.agents import model as agents
+from tether.records import NamedTuple
 from tether.store import port
 from tether.tasks import claiming, desk, document, model, stalling, states, workdir
 

@@ -6,7 +6,8 @@ The validator's rules, the refusals of every verb and the page in the docs come 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+
+from tether.records import NamedTuple
 
 NEW = "new"
 ASSIGNED = "assigned"

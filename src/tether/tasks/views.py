@@ -6,11 +6,11 @@ This is where `effective` gets its four values from. Reading only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from tether import ids, workspace
 from tether.agents import claims, liveness, lookout, roll
 from tether.agents import model as agents
+from tether.records import NamedTuple
 from tether.store import port
 from tether.tasks import dependencies, effective, elsewhere, model, states, workdir
 

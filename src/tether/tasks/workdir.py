@@ -13,9 +13,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from tether import config, errors, files, ids
+from tether.records import NamedTuple
 from tether.tasks import document, model, states
 
 SUFFIX = ".yaml"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
 
 from tether import clock, errors
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
+from tether.records import NamedTuple
 from tether.tasks import effective, listing, model, ordering, stalling, states, views
 
 _ORDER = (
