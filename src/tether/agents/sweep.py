@@ -194,12 +194,19 @@ def _retire(
 
     def work(transaction: port.Transaction) -> Stale | None:
         now = roll.get(transaction.rows, agent.session_id)
-        if now is None or now.version != agent.version:
+        if now is None or not now.is_here:
+            return None
+        # Heard from since it was looked at. What else changes its row, as adopting a task of it
+        # does, leaves a death as certain as it was.
+        if (now.last_beat_at, now.beat_monotonic_ms) != (
+            agent.last_beat_at,
+            agent.beat_monotonic_ms,
+        ):
             return None
         verdict = spot.verdict(now, rules.stale_ms)
-        if not verdict.is_over:
+        if now.version != agent.version and verdict.state != "dead":
             return None
-        return mark(transaction, now, verdict)
+        return mark(transaction, now, verdict) if verdict.is_over else None
 
     return store.write("sweep", work)
 
