@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Tether
-from tether.bench import tasks
+from tether.bench import sample
 from tether.tasks import states
 
 
@@ -58,7 +58,7 @@ def test_too_few_tasks_for_the_rounds_are_refused(tmp_path: Path, tether: Tether
 @pytest.mark.parametrize("all_open", [False, True])
 def test_the_sample_is_in_order(repo: Path, tether: Tether, all_open: bool) -> None:
     tether("init", "--yes", cwd=repo)
-    tasks.Sample(200, all_open=all_open).write(str(repo))
+    sample.Sample(200, all_open=all_open).write(str(repo))
     assert tether("validate", "--fail-on", "any", cwd=repo).code == 0
     listed = tether("task", "list", "--json", cwd=repo).json
     assert listed["total"] == (200 if all_open else 60)

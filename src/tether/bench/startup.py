@@ -35,7 +35,7 @@ def measure(rounds: int) -> dict[str, Any]:
         place = os.path.join(directory, "repository")
         demo.make_repository(place)
         commands = _commands()
-        _run([*_tether(), "init", "--yes"], place)
+        _run([*console_script(), "init", "--yes"], place)
         costs: dict[str, list[Cost]] = {name: [] for name in commands}
         for round_number in range(rounds + 1):
             for name, words in commands.items():
@@ -45,7 +45,7 @@ def measure(rounds: int) -> dict[str, Any]:
     return _summary(costs, rounds)
 
 
-def _tether() -> list[str]:
+def console_script() -> list[str]:
     """The console script if it is installed beside the interpreter, as users start it."""
     script = os.path.join(os.path.dirname(sys.executable), "tether")
     return [script] if os.path.exists(script) else [sys.executable, "-m", "tether"]
@@ -55,11 +55,11 @@ def _commands() -> dict[str, list[str]]:
     return {
         "floor": [sys.executable, "-I", "-S", "-c", "import sqlite3, json"],
         "python": [sys.executable, "-c", "pass"],
-        "events --json": [*_tether(), "events", "--json"],
-        "beat": [*_tether(), "beat"],
-        "claim": [*_tether(), "claim", "T1"],
-        "--version": [*_tether(), "--version"],
-        "doctor --json": [*_tether(), "doctor", "--json"],
+        "events --json": [*console_script(), "events", "--json"],
+        "beat": [*console_script(), "beat"],
+        "claim": [*console_script(), "claim", "T1"],
+        "--version": [*console_script(), "--version"],
+        "doctor --json": [*console_script(), "doctor", "--json"],
     }
 
 
