@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from tether import clock, errors, text
 from tether.cli import answers, claim, cold, context
+from tether.records import NamedTuple
 from tether.tasks import checking, fixing, workdir
 from tether.tasks import validate as rules
 
@@ -68,40 +70,67 @@ def validate(
         )
     work = _workdir(call, root)
     wanted = {_named(call, work, path) for path in paths}
-    checked = _narrowed(_check(call, work, reading, staged=staged), wanted)
-    done: list[fixing.Repair] = []
-    left: list[fixing.Repair] = []
-    made: list[str] = []
-    planned = checked if fix and dry_run else None
-    if fix and not dry_run and (checked.repairs or checked.keeps):
-        if not yes:
-            _ask(checked)
-        at = call.desk()._replace(work=work)
-        done, left = checking.apply(at, checked)
-        made = checked.keeps
-        checked = _narrowed(_check(call, work, reading), wanted)
-    value = {
+
+    def look() -> checking.Checked:
+        return _narrowed(_check(call, work, reading, staged=staged), wanted)
+
+    changes = fix and not dry_run
+    repaired = _repaired(call, work, look, yes=yes) if changes else Repaired(look())
+    planned = repaired.checked if fix and dry_run else None
+    return answers.Answer(
+        "validate",
+        _answer(reading, repaired, planned),
+        lambda: answers.told(
+            _page(repaired, planned, yes=yes), source="task files", for_agent=call.is_agent
+        ),
+        failure=_failure(repaired.checked.findings, fail_on),
+    )
+
+
+class Repaired(NamedTuple):
+    """What is there now, and what was done about it."""
+
+    checked: checking.Checked
+    done: tuple[fixing.Repair, ...] = ()
+    left: tuple[fixing.Repair, ...] = ()
+    made: tuple[str, ...] = ()
+
+
+def _repaired(
+    call: context.Context,
+    work: workdir.Workdir,
+    look: Callable[[], checking.Checked],
+    *,
+    yes: bool,
+) -> Repaired:
+    checked = look()
+    if not checked.repairs and not checked.keeps:
+        return Repaired(checked)
+    if not yes:
+        _ask(checked)
+    done, left = checking.apply(call.desk()._replace(work=work), checked)
+    return Repaired(look(), tuple(done), tuple(left), tuple(checked.keeps))
+
+
+def _answer(reading: str, repaired: Repaired, planned: checking.Checked | None) -> dict[str, Any]:
+    checked = repaired.checked
+    return {
         "rules": reading,
         "files": checked.files,
         "findings": [_value(each) for each in checked.findings],
         "counts": _counts(checked.findings),
-        "fixed": [_repair_value(each) for each in done],
-        "made": made,
-        "left": [_repair_value(each) for each in left],
+        "fixed": [_repair_value(each) for each in repaired.done],
+        "made": list(repaired.made),
+        "left": [_repair_value(each) for each in repaired.left],
         "planned": [_repair_value(each) for each in planned.repairs] if planned else [],
     }
 
-    def page() -> str:
-        if planned is not None:
-            return f"{_plan(planned) or 'Nothing to repair.'}\n\nNothing was changed (--dry-run)."
-        return _text(checked, done if yes else [], left, made, len(done))
 
-    return answers.Answer(
-        "validate",
-        value,
-        lambda: answers.told(page(), source="task files", for_agent=call.is_agent),
-        failure=_failure(checked.findings, fail_on),
-    )
+def _page(repaired: Repaired, planned: checking.Checked | None, *, yes: bool) -> str:
+    if planned is not None:
+        return f"{_plan(planned) or 'Nothing to repair.'}\n\nNothing was changed (--dry-run)."
+    # Who was asked has seen the repairs already.
+    return _text(repaired, repaired.done if yes else ())
 
 
 def _workdir(call: context.Context, root: str | None) -> workdir.Workdir:
@@ -233,18 +262,14 @@ def _counts(found: list[rules.Finding]) -> dict[str, int]:
     return counts
 
 
-def _text(
-    checked: checking.Checked,
-    told: list[fixing.Repair],
-    left: list[fixing.Repair],
-    made: list[str],
-    done: int,
-) -> str:
-    found = checked.findings
-    lines = [f"made {path}" for path in made]
+def _text(repaired: Repaired, told: tuple[fixing.Repair, ...]) -> str:
+    checked, found, done = repaired.checked, repaired.checked.findings, len(repaired.done)
+    lines = [f"made {path}" for path in repaired.made]
     for repair in told:
         lines += _diff(repair)
-    lines += [f"left alone, because it has changed meanwhile: {each.path}" for each in left]
+    lines += [
+        f"left alone, because it has changed meanwhile: {each.path}" for each in repaired.left
+    ]
     if done:
         lines.append(f"Repaired: {done} file{'' if done == 1 else 's'}.")
     if lines:

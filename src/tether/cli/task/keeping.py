@@ -11,7 +11,8 @@ import click
 from tether import clock, errors, text
 from tether.cli import answers, cold, context
 from tether.cli.task import move, shown
-from tether.tasks import committing, desk, keeping
+from tether.records import NamedTuple
+from tether.tasks import committing, desk, keeping, model
 
 
 @click.command()
@@ -64,44 +65,70 @@ def archive(
     if commits:
         committing.require_branch(call.workspace)
     at = call.desk()
-    age_ms, purge_ms = _duration(older_than), _duration(purge) if purge else None
-    due = keeping.due(call.work, at.now, age_ms)
-    value: dict[str, Any] = {
-        "archived": [task.id for task in due],
+    wanted = CleanUp(
+        keeping.due(call.work, at.now, _duration(older_than)),
+        compress,
+        os.path.abspath(cold_dir) if cold_dir is not None else None,
+        keeping.purgeable(call.work, at.now, _duration(purge)) if purge else [],
+    )
+    if dry_run:
+        value = _planned(at, wanted)
+    else:
+        # Asked before anything moves.
+        _require_yes(call, at, wanted.purged, yes=yes)
+        value = _done(at, wanted, commits=commits)
+    return answers.Answer("archive", value, lambda: _text(value))
+
+
+class CleanUp(NamedTuple):
+    """What a clean-up is to do."""
+
+    due: list[model.Task]
+    compresses: bool
+    cold_dir: str | None
+    purged: list[keeping.Candidate]
+
+
+def _planned(at: desk.Desk, wanted: CleanUp) -> dict[str, Any]:
+    return {
+        "archived": [task.id for task in wanted.due],
         "left": [],
-        "packed": [],
+        "packed": keeping.closed_months(at.work, at.now) if wanted.compresses else [],
         "moved_away": [],
-        "purged": [],
-        "dry_run": dry_run,
+        "purged": [each.path for each in wanted.purged],
+        "dry_run": True,
         "commit": None,
     }
-    if dry_run:
-        value["packed"] = keeping.closed_months(call.work, at.now) if compress else []
-        if purge_ms is not None:
-            value["purged"] = [e.path for e in keeping.purgeable(call.work, at.now, purge_ms)]
-        return answers.Answer("archive", value, lambda: _text(value))
-    # Asked before anything moves.
-    purgeable = _purgeable(call, at, purge_ms, yes=yes) if purge_ms is not None else []
-    done, left = keeping.archive(at, due)
+
+
+def _done(at: desk.Desk, wanted: CleanUp, *, commits: bool) -> dict[str, Any]:
+    done, left = keeping.archive(at, wanted.due)
     touched = [path for moved in done for path in moved.touched]
-    value |= {"archived": [moved.task.id for moved in done], "left": left}
-    if compress:
-        for month in keeping.closed_months(call.work, at.now):
-            changed = keeping.compress(at, month)
-            value["packed"].append(changed[0])
-            touched += changed
-    if cold_dir is not None:
-        target = os.path.abspath(cold_dir)
-        for each in keeping.old_packs(call.work):
-            value["moved_away"].append(keeping.move_away(call.work, each, target))
+    packed, moved_away = [], []
+    for month in keeping.closed_months(at.work, at.now) if wanted.compresses else []:
+        changed = keeping.compress(at, month)
+        packed.append(changed[0])
+        touched += changed
+    if wanted.cold_dir is not None:
+        for each in keeping.old_packs(at.work):
+            moved_away.append(keeping.move_away(at.work, each, wanted.cold_dir))
             touched.append(each.path)
-    keeping.purge(call.work, purgeable)
-    value["purged"] = [each.path for each in purgeable]
-    touched += value["purged"]
+    keeping.purge(at.work, wanted.purged)
+    purged = [each.path for each in wanted.purged]
+    touched += purged
+    commit = None
     if commits:
         message = "tasks: archive what is done\n"
-        value["commit"] = committing.commit_paths(at, dict.fromkeys(touched), message)
-    return answers.Answer("archive", value, lambda: _text(value))
+        commit = committing.commit_paths(at, dict.fromkeys(touched), message)
+    return {
+        "archived": [moved.task.id for moved in done],
+        "left": left,
+        "packed": packed,
+        "moved_away": moved_away,
+        "purged": purged,
+        "dry_run": False,
+        "commit": commit,
+    }
 
 
 def _duration(value: str) -> int:
@@ -113,33 +140,32 @@ def _duration(value: str) -> int:
         ) from None
 
 
-def _purgeable(
-    call: context.Context, at: desk.Desk, purge_ms: int, *, yes: bool
-) -> list[keeping.Candidate]:
-    """What is to be removed, after a yes."""
-    found = keeping.purgeable(call.work, at.now, purge_ms)
+def _require_yes(
+    call: context.Context, at: desk.Desk, found: list[keeping.Candidate], *, yes: bool
+) -> None:
+    """Say what a purge would remove, and go on only after a yes."""
     if not found:
-        return []
+        return
     if call.is_agent:
         raise errors.NotAllowed("Only a person purges the archive. Nothing was purged.")
+    if yes:
+        return
     lost = {each.path for each in keeping.uncommitted(at, found)}
-    if not yes:
-        told = f"{len(found)} archived files, {len(lost)} of which no commit has"
-        if not sys.stdin.isatty():
-            raise errors.ConfirmationNeeded(
-                f"This would remove {told}, and nobody could be asked. Nothing was purged."
-            )
-        listed = "\n".join(
-            f"  {each.path}  {each.size} bytes{'  NOT IN GIT' if each.path in lost else ''}"
-            for each in found
+    told = f"{len(found)} archived files, {len(lost)} of which no commit has"
+    if not sys.stdin.isatty():
+        raise errors.ConfirmationNeeded(
+            f"This would remove {told}, and nobody could be asked. Nothing was purged."
         )
-        sys.stderr.write(
-            "These go from the checkout. What is committed stays in Git; the rest is gone for"
-            f" good:\n{text.clean(listed)}\n"
-        )
-        if not click.confirm(f"Remove {told}?", err=True):
-            raise errors.Declined("You did not say yes. Nothing was purged.")
-    return found
+    listed = "\n".join(
+        f"  {each.path}  {each.size} bytes{'  NOT IN GIT' if each.path in lost else ''}"
+        for each in found
+    )
+    sys.stderr.write(
+        "These go from the checkout. What is committed stays in Git; the rest is gone for"
+        f" good:\n{text.clean(listed)}\n"
+    )
+    if not click.confirm(f"Remove {told}?", err=True):
+        raise errors.Declined("You did not say yes. Nothing was purged.")
 
 
 def _text(value: dict[str, Any]) -> str:
