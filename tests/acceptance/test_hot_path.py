@@ -40,7 +40,7 @@ CALLER = {
 # What every verb on a task's file needs, and what only the reading ones do.
 TASKS = {
     "tether.agents.claims", "tether.tasks", "tether.tasks.desk", "tether.tasks.document",
-    "tether.tasks.model", "tether.tasks.states", "tether.tasks.workdir",
+    "tether.tasks.home", "tether.tasks.model", "tether.tasks.states", "tether.tasks.workdir",
 }  # fmt: skip
 MOVING = TASKS | {"tether.tasks.claiming", "tether.tasks.dependencies"}
 STALLED = {"tether.tasks.stalling"}

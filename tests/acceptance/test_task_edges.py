@@ -328,13 +328,19 @@ def test_repairs_stay_with_the_files_that_were_named(repo: Path, run: Run) -> No
 
 
 def test_a_commit_is_checked_by_what_it_would_have(repo: Path, run: Run, git: Git) -> None:
-    new(run, "T1")
+    new(run, "T1", "T2")
     git("add", "-A", cwd=repo)
     git("commit", "-qm", "new", cwd=repo)
     # Moved but not staged: the commit still has one file of it.
     run("claim", "T1", who=BOB)
     git("restore", "work/inbox/T1.yaml", cwd=repo)
     assert "duplicate_id" in run("validate").json["validate"]["counts"]
+    assert run("validate", "--staged", "--fail-on", "any").code == 0
+    # What is packed is there, too.
+    archived(repo, "OLD")
+    assert run("task", "edit", "T2", "--depends-on", "OLD").code == 0
+    assert run("task", "archive", "--compress").code == 0
+    git("add", "work/inbox/T2.yaml", cwd=repo)
     assert run("validate", "--staged", "--fail-on", "any").code == 0
     bad = repo / "work" / "inbox" / "BAD.yaml"
     bad.write_text("id: BAD\nstatus: nonsense\n")

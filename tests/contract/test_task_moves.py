@@ -199,7 +199,7 @@ OUTCOMES = {
     "fail": claims.FAILED,
     "retry": claims.RELEASED,
     "return": claims.RELEASED,
-    "cancel": moves.CANCELLED,
+    "cancel": states.CANCELLED,
 }
 NO_CLAIM = {("complete", states.NEW), ("cancel", states.NEW)} | {
     (verb, states.ERROR) for verb in ("complete", "cancel", "retry")
@@ -899,7 +899,7 @@ def test_who_has_not_adopted_a_task_completes_it_with_no_evidence_at_all(office:
     ("verb", "outcome", "state"),
     [
         ("return", claims.RELEASED, states.NEW),
-        ("cancel", moves.CANCELLED, states.ARCHIVED),
+        ("cancel", states.CANCELLED, states.ARCHIVED),
         ("complete", claims.DONE, states.DONE),
     ],
 )

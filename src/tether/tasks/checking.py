@@ -77,7 +77,7 @@ def check_staged(
         subjects.append(_subject(found, loaded))
     findings = [each for subject in subjects for each in validate.judge(subject, reading)]
     if reading.is_ours:
-        findings += validate.judge_together(subjects)
+        findings += validate.judge_together(subjects, packs.ids(work)[0])
     return Checked(len(subjects), findings, [], [])
 
 

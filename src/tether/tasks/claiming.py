@@ -6,7 +6,7 @@ lags behind, and the holder's next verb brings it along.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tether import errors, ids, text
@@ -17,7 +17,7 @@ from tether.store import port
 from tether.tasks import dependencies, desk, model, states, workdir
 
 # Outcomes after which a task is not simply free.
-_OVER = (claims.DONE, claims.FAILED, "cancelled")
+_OVER = (claims.DONE, claims.FAILED, states.CANCELLED)
 
 
 class Taken(NamedTuple):
@@ -39,27 +39,31 @@ def claim(
     verb: str = "claim",
 ) -> Taken | claims.Refused:
     """Take a task, or take it over from somebody who is gone."""
-    with desk.locked(at, task_id):
-        case = desk.look(at, task_id, tidies=True)
-        if case is None:
-            return _claim_without_file(at, task_id, patterns, news, takes_over=takes_over)
-        desk.require_readable(case.task)
-        case = desk.close_rest(at, case)
-        _require_claimable(at, case, verb, takes_over=takes_over)
-        if not _is_mine(at, case):
-            require_dependencies(at, case.task)
-            if not takes_over:
-                _require_not_over_elsewhere(at, case.key, case.task.fresh_at)
-        desk.require_editable(case)
-        answer = claims.take(
+
+    def take(key: ids.TaskKey) -> claims.Claimed | claims.Refused:
+        return claims.take(
             at.store,
             at.spot,
             at.caller.session_id,
-            case.key,
+            key,
             patterns=patterns,
             news=news,
             takes_over=takes_over,
         )
+
+    with desk.locked(at, task_id):
+        case = desk.look(at, task_id, tidies=True)
+        if case is None:
+            return _claim_without_file(at, task_id, take, takes_over=takes_over)
+        desk.require_readable(case.task)
+        case = desk.close_rest(at, case)
+        _require_claimable(at, case, verb, takes_over=takes_over)
+        if not desk.is_held_by_caller(at, case):
+            require_dependencies(at, case.task)
+            if not takes_over:
+                _require_not_over_elsewhere(at, case.key, case.task.fresh_at)
+        desk.require_editable(case)
+        answer = take(case.key)
         if isinstance(answer, claims.Refused):
             return answer
         before = case.state
@@ -163,7 +167,7 @@ def _dependency(work: workdir.Workdir, task_id: str) -> dependencies.Dependency:
     if not tasks:
         return dependencies.Dependency(task_id, states.NONE)
     best = max(tasks, key=lambda task: states.RANK.get(task.state, 5))
-    state = "unreadable" if best.problem else best.state
+    state = states.UNREADABLE if best.problem else best.state
     return dependencies.Dependency(task_id, state, best.is_cancelled)
 
 
@@ -185,14 +189,14 @@ def _why_unmet(each: dependencies.Dependency) -> str:
     return "not here" if each.state == states.NONE else each.state
 
 
-def _is_mine(at: desk.Desk, case: desk.Case) -> bool:
-    return case.claim is not None and case.claim.session_id == at.caller.session_id
-
-
 def _require_claimable(at: desk.Desk, case: desk.Case, verb: str, *, takes_over: bool) -> None:
     """May the caller take it, by its file? Who else holds it is the claim's business."""
     state = case.state
-    if _is_mine(at, case) and state in (states.NEW, states.ASSIGNED, states.IN_PROGRESS):
+    if desk.is_held_by_caller(at, case) and state in (
+        states.NEW,
+        states.ASSIGNED,
+        states.IN_PROGRESS,
+    ):
         return
     roles = desk.roles(at, case)
     answer = states.check(verb, state, roles)
@@ -232,7 +236,7 @@ def _require_not_over_elsewhere(at: desk.Desk, key: ids.TaskKey, fresh_at: str =
         return
     there = others.state(last, asks_git=last.outcome in _OVER)
     where = last.branch or "another checkout"
-    if there in (states.DONE, "cancelled"):
+    if there in (states.DONE, states.CANCELLED):
         raise errors.NotAllowed(
             f"{key.label} is {there} on {where} and waits for a merge. Nothing was changed.",
             hint="Merge that branch; a person who wants it done again uses --take-over.",
@@ -266,8 +270,7 @@ def _bring_along(at: desk.Desk, case: desk.Case, *, starts: bool) -> desk.Case:
 def _claim_without_file(
     at: desk.Desk,
     task_id: str,
-    patterns: Iterable[str],
-    news: registry.News,
+    take: Callable[[ids.TaskKey], claims.Claimed | claims.Refused],
     *,
     takes_over: bool,
 ) -> Taken | claims.Refused:
@@ -278,15 +281,7 @@ def _claim_without_file(
         raise desk.missing(at, task_id)
     if not takes_over and last is not None and last.session_id != at.caller.session_id:
         _require_not_over_elsewhere(at, key)
-    answer = claims.take(
-        at.store,
-        at.spot,
-        at.caller.session_id,
-        key,
-        patterns=patterns,
-        news=news,
-        takes_over=takes_over,
-    )
+    answer = take(key)
     return answer if isinstance(answer, claims.Refused) else Taken(None, answer)
 
 

@@ -17,7 +17,7 @@ from tether.agents import claims, lookout
 from tether.agents import model as agents
 from tether.records import NamedTuple
 from tether.store import events, port
-from tether.tasks import document, model, states, workdir
+from tether.tasks import document, home, model, states, workdir
 
 _LOCKS = 251
 REMOVE = document.REMOVE
@@ -144,7 +144,7 @@ def take_up(desk: Desk, task_id: str) -> Case:
 def close_rest(desk: Desk, case: Case) -> Case:
     """Close the caller's claim of what the caller let go of in the file, before it died."""
     claim = case.claim
-    if claim is None or claim.session_id != desk.caller.session_id:
+    if claim is None or not is_held_by_caller(desk, case):
         return case
     outcome = let_go_outcome(case)
     if not outcome:
@@ -166,7 +166,7 @@ def let_go_outcome(case: Case) -> str:
     if case.claim is not None and "" < _ended_at(case) < case.claim.claimed_at:
         return ""  # it ended, here or on another branch, before this claim was taken
     if case.task.is_cancelled:
-        return "cancelled"
+        return states.CANCELLED
     outcomes = {states.DONE: claims.DONE, states.ARCHIVED: claims.DONE, states.ERROR: claims.FAILED}
     return outcomes.get(case.state, "")
 
@@ -182,21 +182,9 @@ def _ended_at(case: Case) -> str:
 
 def put_right(desk: Desk, case: Case) -> Case:
     """Carry a move through that died between content and rename, or follow a person's `mv`."""
-    standing = case.task.standing(is_claimed=case.claim is not None)
-    changes: dict[str, Any] = {}
-    # A word that nobody knows stays until a verb sets another one, or a person does.
-    is_known = states.known_status(case.task.status) is not None or not case.task.status
-    if standing.state in states.RANK and case.task.status != standing.state and is_known:
-        changes["status"] = standing.state
-    folder = case.task.folder if standing.place == case.task.place else _folder(standing, case)
-    owner = case.task.owner
-    is_assigned = case.task.place == standing.place == states.ASSIGNED
-    if is_assigned and case.task.agent != owner:
-        if case.claim is not None and case.claim.agent_name == case.task.agent:
-            folder = ids.AgentName(case.task.agent)  # given to another one, who has it by now
-        else:
-            changes["agent"] = owner
-    return rewrite(desk, case, changes, standing.place, folder)
+    holder = case.claim.agent_name if case.claim else ""
+    there = home.home(case.task, case.document.fields, holder)
+    return rewrite(desk, case, there.changes, there.place, there.folder)
 
 
 def rewrite(
@@ -299,11 +287,16 @@ def roles(desk: Desk, case: Case) -> list[str]:
     """What the caller is to this task."""
     caller = desk.caller
     found = [states.HUMAN if caller.is_human else states.AGENT]
-    if case.claim is not None and case.claim.session_id == caller.session_id:
+    if is_held_by_caller(desk, case):
         found.append(states.HOLDER)
     if case.task.owner == caller.name:
         found.append(states.ASSIGNEE)
     return found
+
+
+def is_held_by_caller(desk: Desk, case: Case) -> bool:
+    """Does the caller have its open claim?"""
+    return case.claim is not None and case.claim.session_id == desk.caller.session_id
 
 
 def say_moved(
@@ -394,22 +387,6 @@ def _differing(fields: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
         for name, value in changes.items()
         if (name in fields if value is REMOVE else name not in fields or fields[name] != value)
     }
-
-
-def _folder(standing: states.Standing, case: Case) -> str:
-    if standing.place == states.ASSIGNED:
-        return ids.AgentName(case.task.agent)
-    if standing.place == states.ARCHIVE:
-        return month_of(case.task, case.document.fields)
-    return ""
-
-
-def month_of(task: model.Task, fields: Mapping[str, Any]) -> str:
-    """The directory of the archive that a task belongs in: when it ended, or else began."""
-    cancelled = fields.get("cancelled")
-    ended = model.stamp(cancelled.get("at")) if isinstance(cancelled, dict) else ""
-    at = ended or task.completed_at or task.created_at or task.assigned_at
-    return at[:7] if at else "undated"
 
 
 def _belongs(found: workdir.Found, read: document.Document) -> bool:

@@ -15,7 +15,7 @@ UNREADABLE = states.UNREADABLE
 MINE, ALIVE, SUSPECT, OVER = "mine", "alive", "suspect", "over"
 """Who holds the open claim: the one who asks, or somebody alive, perhaps gone, or gone."""
 ENDED = ("done", "failed")
-CANCELLED = "cancelled"
+CANCELLED = states.CANCELLED
 
 # What is said on top of a state.
 HELD = "held"

@@ -12,7 +12,7 @@ from typing import Any
 
 from tether import errors, ids
 from tether.records import NamedTuple
-from tether.tasks import desk, document, merging, model, splicing, states, workdir
+from tether.tasks import document, home, merging, model, splicing, states, workdir
 
 _KEYS = {"artifacts": "artefacts", "task_id": "id"}
 _SECOND = re.compile(r"(?<=\n)---[ \t]*\r?\n")
@@ -218,29 +218,13 @@ def _settled(
 
 def _place(draft: _Draft, root: str, holder: str) -> tuple[str, dict[str, Any]]:
     """Where a file belongs, and what it must say there."""
-    found = draft.found
-    version = _version(found, draft.text)
-    task, fields = version.task, version.document.fields
-    standing = task.standing(is_claimed=bool(holder))
-    changes: dict[str, Any] = {}
-    # A status that nobody knows is for a person to read.
-    is_known = states.known_status(task.status) is not None
-    if standing.state in states.RANK and task.status != standing.state and is_known:
-        changes["status"] = standing.state
-    folder = found.folder
-    if standing.place != found.place:
-        if standing.place == states.ASSIGNED and not ids.AgentName.is_valid(task.agent):
-            return found.path, {}
-        folder = task.agent if standing.place == states.ASSIGNED else ""
-        if standing.place == states.ARCHIVE:
-            folder = desk.month_of(task, fields)
-    elif found.place == states.ASSIGNED and task.owner and task.agent != task.owner:
-        if holder and task.agent == holder:
-            folder = task.agent  # given to another one, who has it by now
-        else:
-            changes["agent"] = task.owner
-    directory = "/".join(part for part in (root, standing.place, folder) if part)
-    return f"{directory}/{found.task_id}{workdir.SUFFIX}", changes
+    version = _version(draft.found, draft.text)
+    there = home.home(version.task, version.document.fields, holder)
+    changes = dict(there.changes)
+    if not version.task.status:
+        changes.pop("status", None)  # a verb may fill it in; here a person should look at it
+    directory = "/".join(part for part in (root, there.place, there.folder) if part)
+    return f"{directory}/{version.task.id}{workdir.SUFFIX}", changes
 
 
 def _reason(changes: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import os
 from tether import clock, errors, files, git, ids
 from tether.agents import claims
 from tether.records import NamedTuple
-from tether.tasks import desk, document, model, moves, packs, states, workdir
+from tether.tasks import desk, document, home, model, moves, packs, states, workdir
 
 
 class Candidate(NamedTuple):
@@ -152,9 +152,7 @@ def restore(at: desk.Desk, task_id: str) -> tuple[desk.Moved, str]:
         loaded = workdir.parsed(found, raw)
         place, folder = found.place, found.folder
         if not loaded.task.problem:
-            standing = loaded.task.standing()
-            place = standing.place
-            folder = found.folder if place == found.place else _folder(loaded, place)
+            place, folder, _ = home.home(loaded.task, loaded.document.fields)
         path = at.work.create(wanted, raw, place, folder)
         task = loaded.task._replace(path=path, place=place, folder=folder)
         key = ids.TaskKey(ids.OWN_SOURCE, wanted)
@@ -211,14 +209,6 @@ def _from_claims(at: desk.Desk, task_id: str) -> tuple[workdir.Found, bytes, str
     name = f"{task_id}{workdir.SUFFIX}"
     found = workdir.Found(f"{at.work.directory(place, folder)}/{name}", place, folder, name, None)
     return found, document.compose(fields), "its claims; the text was never committed"
-
-
-def _folder(loaded: workdir.Loaded, place: str) -> str:
-    if place == states.ASSIGNED:
-        return ids.AgentName(loaded.task.agent)
-    if place == states.ARCHIVE:
-        return desk.month_of(loaded.task, loaded.document.fields)
-    return ""
 
 
 def _candidate(work: workdir.Workdir, path: str) -> Candidate:

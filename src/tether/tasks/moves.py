@@ -16,10 +16,9 @@ from tether.agents import claims
 from tether.agents import model as agents
 from tether.records import NamedTuple
 from tether.store import port
-from tether.tasks import claiming, desk, document, model, stalling, states, workdir
+from tether.tasks import claiming, desk, document, home, model, stalling, states, workdir
 
 REMOVE = document.REMOVE
-CANCELLED = "cancelled"
 # Names from files are repeated only if they cannot be taken for words of ours.
 _PLAIN = re.compile(r"[A-Za-z0-9_./@+-]{1,200}")
 # What ends with the work of one owner.
@@ -51,7 +50,7 @@ def finish(
         held = _held(at, case, epoch)
         if isinstance(held, claims.Refused):
             return held
-        case = _begun(at, case, "finish")
+        _require_begun(at, case, "finish")
         named = list(dict.fromkeys(artefacts)) or list(case.task.artefacts)
         missing = set(partial.missing) if partial else set()
         made = [name for name in named if name not in missing]
@@ -91,7 +90,7 @@ def fail(
         held = _held(at, case, epoch)
         if isinstance(held, claims.Refused):
             return held
-        case = _begun(at, case, "fail")
+        _require_begun(at, case, "fail")
         history = case.document.fields.get("history")
         tries = [e for e in history if _is_retry(e)] if isinstance(history, list) else []
         changes = {
@@ -117,7 +116,7 @@ def give_back(
             return repeated
         if epoch is not None and _epoch_differs(case, epoch):
             return claims.refused(at.store.rows, at.spot, case.key)
-        is_of_another = case.claim is not None and not _is_held_by_caller(at, case)
+        is_of_another = case.claim is not None and not desk.is_held_by_caller(at, case)
         if is_of_another and not at.caller.is_human:
             return claims.refused(at.store.rows, at.spot, case.key)
         if is_of_another and desk.let_go_outcome(case) == claims.RELEASED:
@@ -211,11 +210,19 @@ def cancel(at: desk.Desk, task_id: str, *, why: str) -> desk.Moved | claims.Refu
         case = desk.take_up(at, task_id)
         is_cancelled = case.state == states.ARCHIVED and case.task.is_cancelled
         if is_cancelled and (case.claim is None or at.caller.is_human):
-            return _close_rest(at, case, "cancel", CANCELLED)
+            return _close_rest(at, case, "cancel", states.CANCELLED)
         desk.require_allowed(at, case, "cancel")
-        changes = {CANCELLED: {"at": at.now, "by": at.caller.name, "why": why}}
+        changes = {states.CANCELLED: {"at": at.now, "by": at.caller.name, "why": why}}
         return _let_go(
-            at, case, case.claim, "cancel", changes, states.ARCHIVE, CANCELLED, why, at.now[:7]
+            at,
+            case,
+            case.claim,
+            "cancel",
+            changes,
+            states.ARCHIVE,
+            states.CANCELLED,
+            why,
+            at.now[:7],
         )
 
 
@@ -227,7 +234,7 @@ def archive(at: desk.Desk, task_id: str) -> desk.Moved:
         if before == states.ARCHIVED:
             return desk.Moved("archive", before, case.task, case.touched, is_repeat=True)
         desk.require_allowed(at, case, "archive", (states.CLEANUP,))
-        month = desk.month_of(case.task, case.document.fields)
+        month = home.month_of(case.task, case.document.fields)
         case = desk.rewrite(at, case, {}, states.ARCHIVE, month)
         desk.log_moved(at, case.key, "archive", before, states.ARCHIVED)
         return desk.Moved("archive", before, case.task, case.touched)
@@ -244,7 +251,9 @@ def reopen(at: desk.Desk, task_id: str, *, why: str = "") -> desk.Moved:
         case = desk.take_up(at, task_id)
         desk.require_allowed(at, case, "reopen")
         before, fields = case.state, case.document.fields
-        kept = {name: fields[name] for name in ("result", "error", CANCELLED) if name in fields}
+        kept = {
+            name: fields[name] for name in ("result", "error", states.CANCELLED) if name in fields
+        }
         entry = desk.entry(at, "reopened", agent=case.task.agent, why=why, **kept)
         changes = {
             "status": states.NEW,
@@ -289,18 +298,14 @@ def _unpacked(at: desk.Desk, task_id: str) -> tuple[str, ...]:
 
 def _held(at: desk.Desk, case: desk.Case, epoch: int | None) -> agents.Claim | claims.Refused:
     """The caller's open claim; or who has it."""
-    if case.claim is None or not _is_held_by_caller(at, case) or _epoch_differs(case, epoch):
+    if case.claim is None or not desk.is_held_by_caller(at, case) or _epoch_differs(case, epoch):
         return claims.refused(at.store.rows, at.spot, case.key)
     return case.claim
 
 
-def _is_held_by_caller(at: desk.Desk, case: desk.Case) -> bool:
-    return case.claim is not None and case.claim.session_id == at.caller.session_id
-
-
 def _has_adopted(at: desk.Desk, case: desk.Case) -> bool:
     """Does the caller hold what somebody else had before?"""
-    if case.claim is None or not _is_held_by_caller(at, case):
+    if case.claim is None or not desk.is_held_by_caller(at, case):
         return False
     earlier = claims.unfinished_before(at.store.rows, case.claim)
     return any(each.session_id != at.caller.session_id for each in earlier)
@@ -310,12 +315,10 @@ def _epoch_differs(case: desk.Case, epoch: int | None) -> bool:
     return epoch is not None and (case.claim is None or case.claim.epoch != epoch)
 
 
-def _begun(at: desk.Desk, case: desk.Case, verb: str) -> desk.Case:
+def _require_begun(at: desk.Desk, case: desk.Case, verb: str) -> None:
     """A task whose file still lags behind its claim counts as begun; the table decides the rest."""
-    if case.state == states.NEW:
-        return case
-    desk.require_allowed(at, case, verb)
-    return case
+    if case.state != states.NEW:
+        desk.require_allowed(at, case, verb)
 
 
 def _started(case: desk.Case, now: str) -> dict[str, Any]:

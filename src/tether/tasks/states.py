@@ -17,10 +17,12 @@ ERROR = "error"
 STATES = (NEW, ASSIGNED, IN_PROGRESS, DONE, ERROR)
 OPEN = (NEW, ASSIGNED, IN_PROGRESS, ERROR)
 
-# What else is met, though no status says it: no file, one that was put away, one that is broken.
+# What else is met, though no status says it: no file, one that was put away, one that is broken,
+# one that will not be done.
 NONE = "none"
 ARCHIVED = "archived"
 UNREADABLE = "unreadable"
+CANCELLED = "cancelled"
 
 INBOX = "inbox"
 ARCHIVE = "archive"

@@ -79,15 +79,15 @@ class Workdir:
 
     def scan(self, places: Iterable[str] = tuple(states.PLACES)) -> Iterator[Found]:
         """Every file in these places, in no order."""
-        for place in places:
-            if not self.is_linked(place):
-                yield from self._scan(place, "", 0)
+        regular, odd = self.look(places)
+        for path, seen in regular.items():
+            found = located(path, self.root)
+            if found is not None:
+                yield found._replace(seen=seen)
+        yield from odd
 
     def look(self, places: Iterable[str]) -> tuple[dict[str, os.stat_result], list[Found]]:
-        """Every regular file in these places by its path, and what only looks like one.
-
-        The same as `scan`, for those who have ten thousand and want little of each.
-        """
+        """Every regular file in these places by its path, and what only looks like one."""
         regular: dict[str, os.stat_result] = {}
         odd: list[Found] = []
         for place in places:
@@ -109,6 +109,7 @@ class Workdir:
             for entry in entries:
                 name = entry.name
                 if not name.endswith(SUFFIXES):
+                    # A link to a directory is not followed: it could lead anywhere.
                     if self._is_read(name, depth) and entry.is_dir(follow_symlinks=False):
                         inner.append(f"{folder}/{name}" if folder else name)
                 elif entry.is_file(follow_symlinks=False):
@@ -135,7 +136,10 @@ class Workdir:
             if name.endswith(SUFFIXES) and found is not None:
                 yield found
             elif os.path.isdir(os.path.join(self.top, self.root, name)):
-                yield from self._scan("", name, 1)
+                regular: dict[str, os.stat_result] = {}
+                self._look_at("", name, 1, regular, [])
+                for path in regular:
+                    yield Found(path, "", name, os.path.basename(path), None)
 
     def is_linked(self, place: str) -> bool:
         """Does a link stand where the directory should be? It is not followed."""
@@ -145,18 +149,6 @@ class Workdir:
             if os.path.islink(path):
                 return True
         return False
-
-    def _scan(self, place: str, folder: str, depth: int) -> Iterator[Found]:
-        directory = self.directory(place, folder)
-        with self._opened(place, folder) as entries:
-            for entry in entries:
-                name = entry.name
-                if name.endswith(SUFFIXES):
-                    yield Found(f"{directory}/{name}", place, folder, name, _look(entry))
-                # A link to a directory is not followed: it could lead anywhere.
-                elif self._is_read(name, depth) and entry.is_dir(follow_symlinks=False):
-                    below = f"{folder}/{name}" if folder else name
-                    yield from self._scan(place, below, depth + 1)
 
     @contextlib.contextmanager
     def _opened(self, place: str, folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
@@ -357,10 +349,3 @@ def _task(found: Found, fields: dict[str, object]) -> model.Task:
 def _broken(found: Found, problem: str) -> Loaded:
     task = model.Task(found.task_id, found.path, found.place, found.folder, problem=problem)
     return Loaded(task, document.Document("", {}, problem))
-
-
-def _look(entry: os.DirEntry[str]) -> os.stat_result | None:
-    try:
-        return entry.stat(follow_symlinks=False) if entry.is_file(follow_symlinks=False) else None
-    except FileNotFoundError:
-        return None
