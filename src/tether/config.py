@@ -13,10 +13,9 @@ import json
 import os
 import time
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tether import __version__, errors, files, ids, text, workspace
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 
 TRACKED_FILE = "tether.toml"
 LOCAL_FILE = "local.toml"

@@ -50,7 +50,7 @@ true; hints name one safe next step. Neither quotes untrusted text or a destruct
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from tether.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

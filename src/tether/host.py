@@ -12,9 +12,8 @@ import re
 import sys
 import time
 from collections.abc import Callable
-from typing import Literal
 
-from tether.records import NamedTuple
+from tether.hints import Literal, NamedTuple
 
 PROC = "/proc"
 # The kernel never gives a higher pid (PID_MAX_LIMIT on 64-bit Linux; macOS stays below 100,000).

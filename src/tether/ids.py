@@ -11,7 +11,7 @@ import os
 import re
 
 from tether import errors
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 # Windows cannot check out a file with one of these names, whatever its extension.
 _DEVICE_NAMES = frozenset(

@@ -10,9 +10,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from tether.records import NamedTuple
+from tether.hints import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from hashlib import _Hash

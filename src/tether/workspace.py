@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from tether import errors
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 # A `.git` file is one line with a path; anything longer is not Git's.
 _MAX_POINTER_BYTES = 8192

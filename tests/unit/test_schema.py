@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -17,7 +17,7 @@ from tether import errors, ids
 from tether.store import schema, sql
 
 SOURCE = Path(tether.__file__).parent
-DIALECTS: tuple[schema.Dialect, ...] = get_args(schema.Dialect)
+DIALECTS: tuple[schema.Dialect, ...] = ("sqlite", "postgres")
 SQL_FILES = sorted(path.stem for path in (SOURCE / "store" / "sql").glob("*.sql"))
 BLOCKS = [query for name in SQL_FILES for query in sql.Queries(name).all()]
 

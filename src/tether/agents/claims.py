@@ -8,11 +8,10 @@ learns who has it. Losing a race is an answer, not an error. Claims are closed, 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from tether import ids
 from tether.agents import liveness, lookout, model, registry, roll, settling
-from tether.records import NamedTuple
+from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.store import events, port, sql
 
 if TYPE_CHECKING:

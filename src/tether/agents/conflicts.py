@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tether import ids
 from tether.agents import lookout, messages, model, paths, roll
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("conflicts")

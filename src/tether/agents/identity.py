@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from tether import errors, host, ids
 from tether.agents import model, registry
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 
 class Program(NamedTuple):

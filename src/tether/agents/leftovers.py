@@ -10,7 +10,7 @@ import os
 
 from tether import errors, git, workspace
 from tether.agents import model
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 
 class Leftovers(NamedTuple):

@@ -13,10 +13,8 @@ owner is refused by the claim's epoch.
 
 from __future__ import annotations
 
-from typing import Literal
-
 from tether import host
-from tether.records import NamedTuple
+from tether.hints import Literal, NamedTuple
 
 State = Literal["alive", "suspect", "expired", "dead"]
 OVER: tuple[State, ...] = ("dead", "expired")

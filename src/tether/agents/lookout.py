@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tether import clock, config, host
 from tether.agents import liveness, model
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 
 class Lookout(NamedTuple):

@@ -9,11 +9,10 @@ who come later do not get it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from tether import errors, ids, redaction, text
 from tether.agents import model, roll
-from tether.records import NamedTuple
+from tether.hints import NamedTuple, Protocol
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("messages")

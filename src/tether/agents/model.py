@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tether import host, ids, text
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.store import port
 
 KINDS = ("claude", "codex", "gemini", "cursor", "human", "other")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tether import clock, errors, host, ids, text
 from tether.agents import lookout, model, roll, settling
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("agents")

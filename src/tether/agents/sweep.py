@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tether import clock, errors
 from tether.agents import liveness, lookout, model, registry, roll
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import events, port, sql
 
 _SQL = sql.Queries("agents")

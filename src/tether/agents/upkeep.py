@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import TYPE_CHECKING, Any
 
 from tether import errors
+from tether.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tether import config, workspace

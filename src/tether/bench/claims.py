@@ -15,11 +15,10 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from tether import host, ids, workspace
 from tether.agents import claims, lookout, registry, upkeep
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.store import port, sql, sqlite
 
 AGENTS = 1000

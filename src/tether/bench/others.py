@@ -9,11 +9,10 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from tether import demo, text
 from tether.bench import processes, sample
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import states
 
 NOT_INSTALLED = "not installed"

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 
 from tether import text
 from tether.bench import startup
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 FLOOR = (sys.executable, "-I", "-S", "-c", "import sqlite3, json")
 WAIT_SECONDS = 900.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 
 from tether import clock
+from tether.hints import Any
 from tether.tasks import document, states, workdir
 
 _DAY_MS = 86_400_000

@@ -13,10 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any
 
 from tether import demo
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 
 # The last words of the commands that agents call; the others are a person's.
 _BY_AN_AGENT = ("beat", "T1")

@@ -12,11 +12,10 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from tether import demo, errors, index
 from tether.bench import others, processes, sample, startup
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import states
 
 _AGENT = {"TETHER_SESSION": "bench", "TETHER_AGENT": "bench"}

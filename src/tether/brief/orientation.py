@@ -5,7 +5,7 @@ from __future__ import annotations
 from tether import config, ids, workspace
 from tether.agents import claims, messages, registry, roll
 from tether.brief import choosing
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import port
 from tether.tasks import listing, model, stalling, states, views, workdir
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import Any
 
 import click
 
 from tether import errors, host, ids, text
 from tether.agents import claims, conflicts, identity, liveness, lookout, model, registry, roll
 from tether.cli import answers, cold, context
+from tether.hints import Any
 
 _STATUSES = ("active", "idle", "ended", "stale")
 # No family is drawn deeper.

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 from tether import errors, text
-from tether.records import NamedTuple
+from tether.hints import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import rich.console

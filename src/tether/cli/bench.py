@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tether.cli import answers, cold
+from tether.hints import Any
 
 
 @click.group()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
 
 from tether import clock, errors, ids, text
 from tether.agents import claims, model
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown as tasks
-from tether.records import NamedTuple
+from tether.hints import TYPE_CHECKING, Any, NamedTuple
 from tether.tasks import claiming
 
 if TYPE_CHECKING:

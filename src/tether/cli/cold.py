@@ -11,14 +11,14 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from typing import Any, ParamSpec
+from typing import ParamSpec
 
 import click
 from click import shell_completion
 
 from tether import __version__, errors, text
 from tether.cli import answers, context, verbs
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 
 P = ParamSpec("P")
 COMPLETE_VARIABLE = "_TETHER_COMPLETE"

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from tether import config, errors, store, text, workspace
+from tether.hints import TYPE_CHECKING
 from tether.store import port
 
 if TYPE_CHECKING:

@@ -13,14 +13,13 @@ import stat
 import sys
 from collections.abc import Callable
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from tether import __version__, config, errors, files, git, store, workspace
 from tether.agents import upkeep
 from tether.cli import answers, bytecode, cold, context
-from tether.records import NamedTuple
+from tether.hints import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from tether.store import sqlite
 
 if TYPE_CHECKING:

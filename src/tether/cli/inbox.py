@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import click
 
 from tether import errors, ids, text
 from tether.agents import messages, model, roll
 from tether.cli import answers, cold, context
+from tether.hints import Any
 
 _PRIORITIES = ("routine", "", "high", "critical")
 _POLL_SECONDS = 1.0

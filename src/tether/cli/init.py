@@ -11,7 +11,7 @@ import click
 
 from tether import config, errors, files, ids, store, text, workspace
 from tether.cli import answers, cold, context
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import events, port
 
 _TRACKED_HEADER = """\

@@ -7,9 +7,9 @@ import gc
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from tether import __version__, errors
+from tether.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tether.cli import answers, context

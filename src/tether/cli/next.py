@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from tether import clock, errors
 from tether.agents import claims
 from tether.brief import choosing
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
+from tether.hints import Any
 from tether.tasks import claiming, listing, views
 
 _WAIT_SECONDS = 2.0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tether import clock
 from tether.brief import orientation
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
+from tether.hints import Any
 
 
 def _run(call: context.Context, _: verbs.Values) -> answers.Answer:

@@ -6,13 +6,12 @@ import difflib
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import click
 
 from tether import clock, errors, text
 from tether.cli import answers, claim, cold, context
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import checking, fixing, workdir
 from tether.tasks import validate as rules
 

@@ -8,10 +8,9 @@ which is built from the same description, so both take the same words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from tether.cli import answers, context
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 
 Values = dict[str, Any]
 

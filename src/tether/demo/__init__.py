@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from tether import errors, git
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 
 class Scene(NamedTuple):

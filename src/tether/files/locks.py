@@ -11,11 +11,10 @@ import os
 import re
 import sys
 import time
-from typing import ClassVar
 
 from tether import clock, errors, host
 from tether.files import system
-from tether.records import NamedTuple
+from tether.hints import ClassVar, NamedTuple
 
 WAIT_SECONDS = 10.0
 

@@ -15,11 +15,11 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from tether import errors
 from tether.git import arguments, objects, process
 from tether.git.objects import Oid
+from tether.hints import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tether.git import repository

@@ -9,10 +9,9 @@ import io
 import itertools
 import re
 from collections.abc import Iterator
-from typing import Literal
 
 from tether import errors
-from tether.records import NamedTuple
+from tether.hints import Literal, NamedTuple
 
 IndexState = Literal["current", "not_checked_out", "staged_otherwise", "not_written"]
 WhyMissing = Literal["", "missing", "too_large", "not_a_blob"]

@@ -14,7 +14,7 @@ from typing import cast
 
 from tether import errors
 from tether.git import objects
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 TIMEOUT_SECONDS = 60.0
 _ENVIRONMENT = {

@@ -6,9 +6,9 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
-from typing import Any
 
 from tether import errors, files
+from tether.hints import Any
 
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"

@@ -13,10 +13,9 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from tether.hints import Any, NamedTuple
 from tether.index import database
-from tether.records import NamedTuple
 
 # Coarser than the clock of any file system that Git is used on.
 _RACY_NS = 2_000_000_000

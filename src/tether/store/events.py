@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from tether import clock, errors
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.store import port, sql
 
 _SQL = sql.Queries("events")

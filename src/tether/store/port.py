@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tether import errors
+from tether.hints import TYPE_CHECKING, Any, Protocol, TypeVar
 from tether.store import sql
 
 if TYPE_CHECKING:

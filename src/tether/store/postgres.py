@@ -13,13 +13,13 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
 
 import psycopg
 from psycopg import conninfo, rows
 from psycopg import sql as composing
 
 from tether import errors, ids, redaction, text
+from tether.hints import Any, TypeVar
 from tether.store import port, schema, sql, sqlite
 
 T = TypeVar("T")

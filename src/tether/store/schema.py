@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Literal
 
 from tether import errors
-from tether.records import NamedTuple
+from tether.hints import Literal, NamedTuple
 
-_HEADER = re.compile(r"-- min_reader: ([0-9]+)\n")
-_TABLE = re.compile(r"^CREATE TABLE ([a-z_]+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
-_COLUMN = re.compile(r"^    ([a-z_]+) ", re.MULTILINE)
+# Not compiled, because few commands need these.
+_HEADER = r"-- min_reader: ([0-9]+)\n"
+_TABLE = r"(?ms)^CREATE TABLE ([a-z_]+) \(\n(.*?)^\)"
+_COLUMN = r"(?m)^    ([a-z_]+) "
 
 Dialect = Literal["sqlite", "postgres"]
 
@@ -54,7 +54,10 @@ class Series(NamedTuple):
 
     def tables(self, dialect: Dialect) -> dict[str, list[str]]:
         """Tables and their columns, in the order of creation, so that references come later."""
-        return {name: _COLUMN.findall(body) for name, body in _TABLE.findall(self.whole(dialect))}
+        return {
+            name: re.findall(_COLUMN, body)
+            for name, body in re.findall(_TABLE, self.whole(dialect))
+        }
 
     def needs_migration(self, found: Version) -> bool:
         """Must a store be brought forward? Refuses one that this code cannot work with."""
@@ -72,7 +75,7 @@ OURS = Series(os.path.dirname(__file__), version=2)
 
 def _migration(place: str, name: str) -> Migration:
     script = _read(os.path.join(place, name))
-    header = _HEADER.match(script)
+    header = re.match(_HEADER, script)
     if header is None:
         raise ValueError(f"{name} does not begin with its min_reader")
     return Migration(int(name[:4]), int(header[1]), script)

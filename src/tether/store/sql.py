@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 _DIRECTORY = os.path.join(os.path.dirname(__file__), "sql")
 _HEADER = re.compile(r"^-- name: ([a-z_]+)\n-- (.+)\n", re.MULTILINE)

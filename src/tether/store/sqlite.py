@@ -12,9 +12,9 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
 
 from tether import clock, errors, files, ids, workspace
+from tether.hints import Any, TypeVar
 from tether.store import port, schema, sql, sqlite_file
 
 T = TypeVar("T")

@@ -11,9 +11,9 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from tether import errors
+from tether.hints import Any
 from tether.store import port, schema, sql
 
 _SQL = sql.Queries("store")

@@ -11,9 +11,9 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from tether import clock, errors, ids
+from tether.hints import Any
 from tether.store import events, port, remember_workspace_id, schema, sql
 
 FORMAT = 1

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from tether import errors, git, ids, workspace
 from tether.agents import claims
 from tether.agents import model as agents
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import port
 from tether.tasks import desk, document, fixing, packs, states, validate, workdir
 

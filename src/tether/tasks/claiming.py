@@ -7,12 +7,11 @@ lags behind, and the holder's next verb brings it along.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from tether import errors, ids, text
 from tether.agents import claims, liveness, registry, roll
 from tether.agents import model as agents
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.store import port
 from tether.tasks import dependencies, desk, model, states, workdir
 

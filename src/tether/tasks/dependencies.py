@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.tasks import states
 
 

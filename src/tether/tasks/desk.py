@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from tether import errors, files, ids, text, workspace
 from tether.agents import claims, lookout
 from tether.agents import model as agents
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.store import events, port
 from tether.tasks import document, home, model, states, workdir
 

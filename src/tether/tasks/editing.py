@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tether import clock, errors, ids, text
 from tether.agents import claims
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.store import events, port
 from tether.tasks import claiming, dependencies, desk, document, model, packs, states
 

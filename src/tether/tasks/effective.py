@@ -7,7 +7,7 @@ the branch that it names still has the file to show for it.
 
 from __future__ import annotations
 
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.tasks import states
 
 ABSENT = "absent"

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tether import errors, ids
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import document, home, merging, model, splicing, states, workdir
 
 _KEYS = {"artifacts": "artefacts", "task_id": "id"}

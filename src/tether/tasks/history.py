@@ -7,7 +7,7 @@ that goes backwards.
 from __future__ import annotations
 
 from tether import clock, git, ids, workspace
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import events, port
 from tether.tasks import document, model, states, workdir
 

@@ -7,10 +7,9 @@ on it must not disagree.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tether import ids
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import model, states
 
 

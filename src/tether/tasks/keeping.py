@@ -6,7 +6,7 @@ import os
 
 from tether import clock, errors, files, git, ids
 from tether.agents import claims
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.tasks import desk, document, home, model, moves, packs, states, workdir
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from tether import __version__, errors, index, text, workspace
+from tether.hints import Any
 from tether.tasks import model, states, workdir
 
 # Another version, or other fields, make every file be read again; change the number with what

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tether import errors
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import document, model, splicing, states
 
 # Seven of them, or more: eight where both sides renamed the file, and its name then stands behind.

@@ -6,10 +6,8 @@ cannot be used is left out here, and is the validator's business.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tether import clock, ids, text
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import states
 
 PRIORITIES = ("critical", "high", "normal", "low")

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from tether import errors
+from tether.hints import TYPE_CHECKING
 from tether.tasks import document, states, workdir
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tether import text
+from tether.hints import Any
 
 _BARE = re.compile(r"[A-Za-z_/](?:[A-Za-z0-9 _./@+()-]{0,500}[A-Za-z0-9_./@+()])?")
 # Words that some reader takes for something else than text.

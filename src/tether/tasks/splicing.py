@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from tether import errors, text
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import model, scalars
 from tether.tasks.document import REMOVE, Document, read
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 
 NEW = "new"
 ASSIGNED = "assigned"

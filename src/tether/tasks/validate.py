@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from tether import ids
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import model, states
 
 PARSE = "parse"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from tether import ids, workspace
 from tether.agents import claims, liveness, lookout, roll
 from tether.agents import model as agents
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.store import port
 from tether.tasks import dependencies, effective, elsewhere, model, states, workdir
 

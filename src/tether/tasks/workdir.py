@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from tether import config, errors, files, ids
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.tasks import document, model, states
 
 SUFFIX = ".yaml"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from tether import text
 from tether.cli import answers, cold, context
 from tether.cli.task import shown
+from tether.hints import Any
 from tether.tasks import desk, packs
 from tether.tasks import history as room
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
 import click
 
 from tether import clock, errors, text
 from tether.cli import answers, cold, context
 from tether.cli.task import move, shown
-from tether.records import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import committing, desk, keeping, model
 
 

@@ -7,7 +7,7 @@ import itertools
 from tether import clock, errors
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
-from tether.records import NamedTuple
+from tether.hints import NamedTuple
 from tether.tasks import effective, listing, model, ordering, stalling, states, views
 
 _ORDER = (

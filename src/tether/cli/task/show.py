@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 from tether import text
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
+from tether.hints import Any
 from tether.tasks import desk, effective, model, states, views, workdir
 
 _LONG = ("description", "plan", "acceptance", "result", "error", "cancelled", "history")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from tether import clock, errors, ids, text, workspace
 from tether.agents import claims
 from tether.agents import model as agents
 from tether.cli import answers, verbs
+from tether.hints import TYPE_CHECKING, Any
 from tether.tasks import desk, model, states
 
 if TYPE_CHECKING:
