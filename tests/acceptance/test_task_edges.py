@@ -348,8 +348,41 @@ def test_a_commit_is_checked_by_what_it_would_have(repo: Path, run: Run, git: Gi
     bad.unlink()
     staged = run("validate", "--staged", "--fail-on", "any")
     assert (staged.code, staged.json["validate"]["counts"]["status_value"]) == (6, 1)
+    bad.write_text("id: BAD\ndescription: " + "long " * 60_000 + "\n")
+    git("add", str(bad), cwd=repo)
+    [finding] = run("validate", "--staged", "--fail-on", "any").json["validate"]["findings"]
+    assert (finding["rule"], "256 KiB" in finding["detail"]) == ("parse", True)
+
+
+def test_what_somebody_left_is_work_not_the_files_of_tasks(repo: Path, run: Run, git: Git) -> None:
+    new(run, "T1")
+    git("add", "-A", cwd=repo)
+    git("commit", "-qm", "new", cwd=repo)
+    run("claim", "T1", who=BOB)
+    (repo / "half.py").write_text("half\n")
+    run("task", "return", "T1", who=BOB)
+    [left] = run("claim", "T1", who=AMY).json["claim"]["left"]
+    assert (left["untracked"], left["deleted"], left["changed"]) == (["half.py"], [], [])
 
 
 def test_commands_of_the_other_level_are_named(repo: Path, run: Run) -> None:
     assert "tether task list" in run("list").json["error"]["hint"]
     assert "`tether finish`" in run("task", "finish", "T1").json["error"]["hint"]
+
+
+def test_a_list_for_one_agent_has_what_it_holds_in_another_checkout(
+    repo: Path, run: Run, git: Git
+) -> None:
+    new(run, "T1", "T2")
+    git("add", "-A", cwd=repo)
+    git("commit", "-qm", "new", cwd=repo)
+    git("worktree", "add", "-q", "-b", "side", str(repo.parent / "side"), cwd=repo)
+    run("claim", "T1", who=BOB, cwd=repo.parent / "side")
+    [found] = run("task", "list", "--agent", "bob").json["tasks"]
+    assert found["id"] == "T1"
+    assert run("task", "list", "--agent", "amy").json["tasks"] == []
+
+
+def test_a_list_of_none_says_how_many_there_are(repo: Path, run: Run, tether: Tether) -> None:
+    new(run, "T1", "T2")
+    assert "0 of 2 tasks" in tether("task", "list", "--limit", "0", cwd=repo, env=PAT).out

@@ -679,6 +679,22 @@ def test_a_retry_may_go_to_another_agent(office: Office) -> None:
     assert [message.type for message in office.inbox(STRANGER)] == ["task_assigned"]
 
 
+@pytest.mark.parametrize("receiver", ["agent-s1", ABSENT])
+def test_what_is_taken_on_another_machine_meanwhile_is_not_handed_over(
+    office: Office, receiver: str
+) -> None:
+    office.new()
+    at = office.at(PERSON)
+    looked_at = desk.take_up(at, TASK)
+    taken = claims.take(office.store, agency.spot(), STRANGER, agency.key(TASK))
+    assert isinstance(taken, claims.Claimed)
+    tree, said = office.tree(), office.said()
+    with pytest.raises(errors.Taken, match="agent-s2 meanwhile"):
+        claiming.hand_over(at, looked_at, "assign", {}, ids.AgentName(receiver), "it fits")
+    assert (office.tree(), office.said(), office.open_claim()) == (tree, said, taken.claim)
+    assert office.inbox(HOLDER) == []
+
+
 def test_what_somebody_alive_works_on_is_not_tried_again_behind_their_back(
     office: Office,
 ) -> None:

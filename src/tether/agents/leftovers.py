@@ -7,6 +7,7 @@ dead leave them where they are and nobody deletes a worktree.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from tether import errors, git, workspace
 from tether.agents import model
@@ -29,8 +30,15 @@ class Leftovers(NamedTuple):
         return not any(self)
 
 
-def read(here: workspace.Workspace, claim: model.Claim) -> Leftovers:
-    """Look into the worktree of a closed claim, if it is one of this repository's here."""
+def read(
+    here: workspace.Workspace,
+    claim: model.Claim,
+    leaves_out: Callable[[str], bool] = lambda _: False,
+) -> Leftovers:
+    """Look into the worktree of a closed claim, if it is one of this repository's here.
+
+    The paths from its top that are bookkeeping, not work, are left out.
+    """
     if not claim.worktree:
         return Leftovers("it is not known where the work was done")
     if not os.path.isdir(claim.worktree):
@@ -45,4 +53,7 @@ def read(here: workspace.Workspace, claim: model.Claim) -> Leftovers:
         stashes = [each for each in repository.stashes() if each.branch == (claim.branch or "")]
     except (errors.NotARepository, errors.GitError, errors.FileError) as problem:
         return Leftovers(f"Git could not say ({problem.code})")
-    return Leftovers("", *found, tuple(stashes))
+    staged, changed, deleted, untracked = (
+        tuple(path for path in paths if not leaves_out(path)) for paths in found
+    )
+    return Leftovers("", staged, changed, deleted, untracked, tuple(stashes))

@@ -9,7 +9,7 @@ from tether.agents import claims, model
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown as tasks
 from tether.hints import TYPE_CHECKING, Any, NamedTuple
-from tether.tasks import claiming
+from tether.tasks import claiming, workdir
 
 if TYPE_CHECKING:
     from tether.agents import conflicts, leftovers
@@ -129,8 +129,15 @@ def _leftovers(call: context.Context, claim: model.Claim) -> list[_Left]:
     # Asks git, so only when there is something to take up.
     from tether.agents import leftovers
 
+    def is_bookkeeping(path: str) -> bool:
+        name = os.path.basename(path)
+        return name == workdir.KEEP or workdir.located(path, root) is not None
+
+    root = call.settings.text("tasks.root")
     shown_ones = list(earlier.values())[:_MAX_LEFT]
-    return [_Left(each, leftovers.read(call.workspace, each)) for each in shown_ones]
+    return [
+        _Left(each, leftovers.read(call.workspace, each, is_bookkeeping)) for each in shown_ones
+    ]
 
 
 def _value(answer: claims.Claimed, left: list[_Left]) -> dict[str, Any]:

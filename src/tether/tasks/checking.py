@@ -12,6 +12,8 @@ from tether.hints import NamedTuple
 from tether.store import port
 from tether.tasks import desk, document, fixing, packs, states, validate, workdir
 
+_NOT_HERE = "Git does not have it here"
+
 
 class Checked(NamedTuple):
     """What was found, and what could be done about it."""
@@ -73,7 +75,11 @@ def check_staged(
     subjects = []
     blobs = repository.blobs(staged.values(), max_bytes=document.MAX_BYTES)
     for found, blob in zip(staged, blobs, strict=True):
-        loaded = workdir.parsed(found, blob.data or b"")
+        if blob.data is None:
+            too_large = blob.why_missing == "too_large"
+            loaded = workdir.broken(found, workdir.TOO_LARGE if too_large else _NOT_HERE)
+        else:
+            loaded = workdir.parsed(found, blob.data)
         subjects.append(_subject(found, loaded))
     findings = [each for subject in subjects for each in validate.judge(subject, reading)]
     if reading.is_ours:

@@ -114,6 +114,7 @@ def hand_over(
             taken_back = f"{at.caller.name} has {case.key.label} tried again."
             claims.take_back(transaction, held, at.caller.agent, claims.RELEASED, taken_back)
         given = claims.give(transaction, at.spot, receiver, case.key) if receiver else None
+        _require_not_overtaken(transaction, case, name, verb)
         desk.say_moved(transaction, at, case.key, verb, before, states.ASSIGNED, why)
         body = f"{case.key.label} is assigned to you."
         if name != at.caller.name:
@@ -126,6 +127,20 @@ def hand_over(
     given = at.store.write(verb, give)
     case = desk.rewrite(at, case, changes, states.ASSIGNED, name)
     return desk.Moved(verb, before, case.task, case.touched, given)
+
+
+def _require_not_overtaken(
+    transaction: port.Transaction, case: desk.Case, name: ids.AgentName, verb: str
+) -> None:
+    """Nobody on another machine may have taken it since the case was looked at."""
+    now = claims.open_of(transaction.rows, case.key)
+    known = case.claim.epoch if case.claim else 0
+    if now is not None and now.agent_name != name and now.epoch != known:
+        raise errors.Taken(
+            f"{case.key.label} was taken by {now.agent_name} meanwhile, so `{verb}` must wait."
+            " Nothing was changed.",
+            hint="See it with `tether task show`, and repeat the command if it is still wanted.",
+        )
 
 
 def require_dependencies(at: desk.Desk, task: model.Task) -> None:

@@ -22,6 +22,7 @@ SUFFIX = ".yaml"
 SUFFIXES = (SUFFIX, ".yml")
 KEEP = ".gitkeep"
 VANISHED = "it has just vanished"
+TOO_LARGE = f"it has more than {document.MAX_BYTES // 1024} KiB"
 _MAX_DEPTH = 4
 
 
@@ -238,13 +239,13 @@ class Workdir:
         try:
             raw = self.raw(found)
         except errors.FileTooLarge:
-            return _broken(found, f"it has more than {document.MAX_BYTES // 1024} KiB")
+            return broken(found, TOO_LARGE)
         except errors.LinkRefused:
-            return _broken(found, "it is a link, or stands behind one")
+            return broken(found, "it is a link, or stands behind one")
         except errors.NotFound:
-            return _broken(found, VANISHED)
+            return broken(found, VANISHED)
         except errors.FileError as problem:
-            return _broken(found, f"it cannot be read ({problem.code})")
+            return broken(found, f"it cannot be read ({problem.code})")
         return parsed(found, raw)
 
     def read(self, found: Found) -> model.Task:
@@ -346,6 +347,7 @@ def _task(found: Found, fields: dict[str, object]) -> model.Task:
     return model.task(found.task_id, found.path, found.place, found.folder, fields)
 
 
-def _broken(found: Found, problem: str) -> Loaded:
+def broken(found: Found, problem: str) -> Loaded:
+    """A task of which no more is known than where it should be, and why."""
     task = model.Task(found.task_id, found.path, found.place, found.folder, problem=problem)
     return Loaded(task, document.Document("", {}, problem))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from tether import clock, errors
+from tether.agents import model as agents
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
 from tether.hints import NamedTuple
@@ -92,7 +93,9 @@ def _chosen(
         state, _, _, task_id, path = item
         if state == states.NEW and task_id in held:
             state = states.IN_PROGRESS
-        if state not in wanted or (is_narrowed and not _is_wanted(listed.task(path), values)):
+        if state not in wanted or (
+            is_narrowed and not _is_wanted(listed.task(path), held.get(task_id), values)
+        ):
             continue
         if state == states.IN_PROGRESS and stalling.is_stalled(listed.task(path), now, stalled_ms):
             stalled.add(task_id)
@@ -116,14 +119,14 @@ def _wanted(values: verbs.Values) -> tuple[str, ...]:
     return tuple(known[name] for name in values["state"]) or states.OPEN
 
 
-def _is_wanted(task: model.Task, values: verbs.Values) -> bool:
-    if values["agent"] is not None and task.owner != values["agent"]:
-        return False
-    return values["parent"] is None or task.parent == values["parent"]
+def _is_wanted(task: model.Task, held: agents.Claim | None, values: verbs.Values) -> bool:
+    owner = held.agent_name if held else task.owner
+    is_theirs = values["agent"] is None or owner == values["agent"]
+    return is_theirs and (values["parent"] is None or task.parent == values["parent"])
 
 
 def _text(found: Listed, now: str) -> str:
-    if not found.views:
+    if not found.total:
         return "No such tasks." if found.is_narrowed else _EMPTY
     now_ms = clock.parse(now)
     rows = [("ID", "STATE", "PRIORITY", "AGENT", "AGE", "TITLE")]
@@ -143,7 +146,7 @@ def _text(found: Listed, now: str) -> str:
         title = " ".join([task.title, *(f"[{each}]" for each in said)]).strip()
         age = shown.ago(task.created_at, now_ms)
         rows.append((task.id, view.effective.state, task.priority, agent or "-", age or "-", title))
-    lines = [shown.table(rows, shown.width())]
+    lines = [shown.table(rows, shown.width())] if found.views else []
     if found.total > len(found.views):
         lines.append(f"{len(found.views)} of {found.total} tasks; --limit shows more.")
     if found.unreadable:
