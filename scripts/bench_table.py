@@ -21,12 +21,14 @@ def main() -> None:
         *_startup(_read("startup")),
         *_claims(_read("claims")),
         *_tasks(_read("tasks")),
+        *_tasks(_read("tasks-all-open")),
     ]
     (DIRECTORY / "README.md").write_text("\n".join(lines) + "\n")
 
 
 def _read(name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((DIRECTORY / f"{name}.json").read_text())[name]
+    told = json.loads((DIRECTORY / f"{name}.json").read_text())
+    found: dict[str, Any] = told[name.partition("-")[0]]
     return found
 
 
@@ -103,7 +105,7 @@ def _tasks(tasks: dict[str, Any]) -> list[str]:
     kind = "all of them new" if tasks["all_open"] else "three in ten open"
     lines = [
         "",
-        "## Tasks",
+        "## Tasks, all open" if tasks["all_open"] else "## Tasks",
         "",
         f"Against `{tasks['floor']}`,",
         f"medians of {tasks['rounds']} rounds, in a repository with this many tasks, {kind}. The",

@@ -66,9 +66,8 @@ _STAMP = re.compile(
     r"(?:[.,](?P<fraction>[0-9]{1,9}))?)?"
     r" {0,3}(?P<zone>[Zz]|UTC|GMT|[+-][0-9]{2}:?[0-5][0-9]|[+-][0-9]{2})?)?"
 )
-# Not compiled, because few commands need these.
-_COMPACT = r"([0-9]{4})([0-9]{2})([0-9]{2})[Tt-]?([0-9]{2})([0-9]{2})([0-9]{2})([Zz])?"
-_EPOCH_NUMBER = r"-?[0-9]{1,16}(?:\.[0-9]{1,9})?"
+_COMPACT = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})[Tt-]?([0-9]{2})([0-9]{2})([0-9]{2})([Zz])?")
+_EPOCH_NUMBER = re.compile(r"-?[0-9]{1,16}(?:\.[0-9]{1,9})?")
 _MAX_STAMP_CHARS = 64
 # More than the microseconds of any year that can be written.
 _MAX_EPOCH = 10**18
@@ -93,15 +92,15 @@ def parse(value: str | int | float) -> int:
         raise ValueError("not a time")
     if match := _STAMP.fullmatch(stamp):
         return _from_fields(match)
-    if match := re.fullmatch(_COMPACT, stamp):
+    if match := _COMPACT.fullmatch(stamp):
         year, month, day, hour, minute, second = (int(part) for part in match.groups()[:6])
         return _to_ms(datetime(year, month, day, hour, minute, second, tzinfo=UTC))
-    if re.fullmatch(_EPOCH_NUMBER, stamp):
+    if _EPOCH_NUMBER.fullmatch(stamp):
         return _from_number(float(stamp))
     raise ValueError("not a time")
 
 
-_DURATION = (
+_DURATION = re.compile(
     r"([0-9]{1,6}) ?(?:(s|secs?|seconds?)|(m|mins?|minutes?)|(h|hours?)|(d|days?)|(w|weeks?)"
     r"|(y|years?))"
 )
@@ -111,7 +110,7 @@ _UNITS_MS = (1000, 60_000, 3_600_000, 86_400_000, 604_800_000, 31_536_000_000)
 
 def duration(value: str) -> int:
     """Milliseconds of `90s`, `30m`, `2h`, `30d`, `4w` or `1y`. Raises ValueError otherwise."""
-    match = re.fullmatch(_DURATION, value.strip().lower())
+    match = _DURATION.fullmatch(value.strip().lower())
     if match is None:
         raise ValueError("not a duration")
     return int(match[1]) * _UNITS_MS[(match.lastindex or 2) - 2]

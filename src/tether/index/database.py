@@ -92,9 +92,8 @@ class Index:
         connection = self._connect()
         [(version,)] = connection.execute("PRAGMA user_version").fetchall()
         if version != VERSION:
-            connection.close()
+            self.close()
             return None
-        self._connection = connection
         return connection
 
     def _made(self) -> sqlite3.Connection:
@@ -104,11 +103,14 @@ class Index:
         root.remove(f"{FILE_NAME}-journal")
         # Made by us, so that it has the owner and mode of the store directory.
         root.write_atomic(FILE_NAME, b"", replace=False)
-        self._connection = connection = self._connect()
+        connection = self._connect()
         connection.executescript(_SCHEMA)
         return connection
 
     def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self._path, isolation_level=None, timeout=0.2)
+        # Kept before it is used: what turns out to be no database is closed, too.
+        self._connection = connection = sqlite3.connect(
+            self._path, isolation_level=None, timeout=0.2
+        )
         connection.execute("PRAGMA synchronous = OFF")
         return connection

@@ -13,10 +13,9 @@ import re
 from tether import errors
 from tether.hints import Literal, NamedTuple
 
-# Not compiled, because few commands need these.
-_HEADER = r"-- min_reader: ([0-9]+)\n"
-_TABLE = r"(?ms)^CREATE TABLE ([a-z_]+) \(\n(.*?)^\)"
-_COLUMN = r"(?m)^    ([a-z_]+) "
+_HEADER = re.compile(r"-- min_reader: ([0-9]+)\n")
+_TABLE = re.compile(r"^CREATE TABLE ([a-z_]+) \(\n(.*?)^\)", re.MULTILINE | re.DOTALL)
+_COLUMN = re.compile(r"^    ([a-z_]+) ", re.MULTILINE)
 
 Dialect = Literal["sqlite", "postgres"]
 
@@ -54,10 +53,7 @@ class Series(NamedTuple):
 
     def tables(self, dialect: Dialect) -> dict[str, list[str]]:
         """Tables and their columns, in the order of creation, so that references come later."""
-        return {
-            name: re.findall(_COLUMN, body)
-            for name, body in re.findall(_TABLE, self.whole(dialect))
-        }
+        return {name: _COLUMN.findall(body) for name, body in _TABLE.findall(self.whole(dialect))}
 
     def needs_migration(self, found: Version) -> bool:
         """Must a store be brought forward? Refuses one that this code cannot work with."""
@@ -75,7 +71,7 @@ OURS = Series(os.path.dirname(__file__), version=2)
 
 def _migration(place: str, name: str) -> Migration:
     script = _read(os.path.join(place, name))
-    header = re.match(_HEADER, script)
+    header = _HEADER.match(script)
     if header is None:
         raise ValueError(f"{name} does not begin with its min_reader")
     return Migration(int(name[:4]), int(header[1]), script)

@@ -19,7 +19,7 @@ from tether.tasks import claiming, desk, document, home, model, stalling, states
 
 REMOVE = document.REMOVE
 # Names from files are repeated only if they cannot be taken for words of ours.
-_PLAIN = r"[A-Za-z0-9_./@+-]{1,200}"
+_PLAIN = re.compile(r"[A-Za-z0-9_./@+-]{1,200}")
 # What ends with the work of one owner.
 _OF_ONE_OWNER = ("assigned_at", "started_at", "timeout_at")
 
@@ -444,7 +444,7 @@ def _follow_up(at: desk.Desk, case: desk.Case, partial: Partial) -> model.Task:
 def _absent_artefacts(at: desk.Desk, names: Iterable[str]) -> tuple[str, ...]:
     """A warning for every artefact that is named and not there."""
     return tuple(
-        f"The artefact {name if re.fullmatch(_PLAIN, name) else 'with an odd name'} is not here."
+        f"The artefact {name if _PLAIN.fullmatch(name) else 'with an odd name'} is not here."
         for name in names
         if not os.path.lexists(os.path.join(at.work.top, name))
     )
