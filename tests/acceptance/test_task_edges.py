@@ -386,3 +386,19 @@ def test_a_list_for_one_agent_has_what_it_holds_in_another_checkout(
 def test_a_list_of_none_says_how_many_there_are(repo: Path, run: Run, tether: Tether) -> None:
     new(run, "T1", "T2")
     assert "0 of 2 tasks" in tether("task", "list", "--limit", "0", cwd=repo, env=PAT).out
+
+
+def test_fields_that_somebody_added_are_shown(repo: Path, run: Run, tether: Tether) -> None:
+    new(run, "T1")
+    path = repo / "work" / "inbox" / "T1.yaml"
+    path.write_text(path.read_text() + 'estimate: 3\n5: five\n"a\\tb": c\nnone: ~\nlabels: [x]\n')
+    lines = tether("task", "show", "T1", cwd=repo, env=PAT).out.splitlines()
+    added = lines[lines.index("  estimate    3") :]
+    assert added == [
+        "  estimate    3",
+        "  5           five",
+        "  a b         c",
+        "",
+        "labels:",
+        "    - x",
+    ]

@@ -69,12 +69,22 @@ def _text(view: views.View, fields: dict[str, Any], files: list[str]) -> str:
         ("completed", task.completed_at),
         ("until", task.timeout_at),
     ]
-    lines += [f"  {name:<9}  {text.one_line(fact)}" for name, fact in facts if fact]
     others = [name for name in fields if name not in _TOLD and name not in _LONG]
-    for name in (*others, *_LONG):
+    # A key need not be a text.
+    short = [name for name in others if _is_short(str(name), fields[name])]
+    facts += [(text.one_line(str(name)), _told(fields[name])) for name in short]
+    width = max(len(name) for name, fact in facts if fact)
+    lines += [f"  {name:<{width}}  {text.one_line(fact)}" for name, fact in facts if fact]
+    for name in (*(each for each in others if each not in short), *_LONG):
         if fields.get(name) not in (None, "", [], {}):
             lines += ["", f"{text.one_line(str(name))}:", answers.indented(_told(fields[name]))]
     return "\n".join(lines)
+
+
+def _is_short(name: str, value: Any) -> bool:
+    """Does a field that somebody added fit on one line?"""
+    told = "" if value is None or isinstance(value, (list, dict)) else _told(value)
+    return "\n" not in told and 0 < len(told) <= 60 and len(name) <= 20
 
 
 def _others(task: model.Task, files: list[str]) -> str:
