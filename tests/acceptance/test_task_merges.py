@@ -174,6 +174,52 @@ def assert_settled(checkout: Checkout, but: tuple[str, ...] = ()) -> None:
     assert checkout.tree() == before
 
 
+# One side puts a task away and the other goes on with it
+
+
+def put_away_and_claimed(checkout: Checkout) -> None:
+    checkout.new("T1")
+    checkout.commit()
+    checkout.git("switch", "-qc", "side")
+    checkout.move("T1", "archive/2026-01")
+    checkout.commit()
+    checkout.git("switch", "-q", "main")
+    checkout.did(AMY, "claim", "T1")
+    checkout.commit()
+
+
+def put_away_and_reopened(checkout: Checkout) -> None:
+    checkout.new("T1")
+    checkout.did(ADA, "task", "complete", "T1", "--summary", "It is there.")
+    checkout.commit()
+    checkout.git("switch", "-qc", "side")
+    checkout.did(ADA, "task", "archive", "T1")
+    checkout.commit()
+    checkout.git("switch", "-q", "main")
+    checkout.did(ADA, "task", "reopen", "T1", "--why", "It is not.")
+    checkout.commit()
+
+
+@pytest.mark.parametrize(("here", "there"), [("main", "side"), ("side", "main")])
+@pytest.mark.parametrize(
+    ("diverge", "path"),
+    [
+        (put_away_and_claimed, "assigned/amy/T1.yaml"),
+        (put_away_and_reopened, "inbox/T1.yaml"),
+    ],
+)
+def test_what_somebody_goes_on_with_does_not_vanish_in_the_archive(
+    checkout: Checkout, diverge: Callable[[Checkout], None], path: str, here: str, there: str
+) -> None:
+    diverge(checkout)
+    checkout.git("switch", "-q", here)
+    assert checkout.try_git("merge", "-q", "--no-edit", there) == 1
+    assert len(checkout.paths("T1")) == 2
+    checkout.fix()
+    assert checkout.paths("T1") == [path]
+    assert_settled(checkout)
+
+
 # One side empties a directory and the other adds to it
 
 

@@ -13,6 +13,7 @@ merge of what both sides have changed, after a crash, and for what was restored 
 from __future__ import annotations
 
 import copy
+import itertools
 import os
 import random
 import re
@@ -180,11 +181,12 @@ def put_right(card: Card, holder: str) -> Card:
     return card._replace(status=status, agent=agent)
 
 
-def rank(card: Card) -> tuple[int, bool]:
-    """How far along a card is; what was put away counts by its status, and wins a tie."""
+def rank(card: Card) -> tuple[int, int]:
+    """How far along a card is; what was put away counts by its status, and wins a tie if over."""
     state, _ = meaning(card, is_claimed=False)
-    is_away = state == "archived"
-    return ORDER.index(card.status if is_away else state), is_away
+    if state != "archived":
+        return ORDER.index(state), 0
+    return ORDER.index(card.status), 1 if card.is_cancelled or card.status == "done" else -1
 
 
 class Model:
@@ -1154,6 +1156,7 @@ class Tasks(stateful.RuleBasedStateMachine):
         bases = self.git(into, "merge-base", "--all", *tips).split()
         self.tick()
         self.git(into, "merge", "-q", "--no-edit", self.model.branch[other], may_fail=True)
+        unmerged = self.git(into, "ls-files", "--unmerged").split()
         self.repair(into)
         self.git(into, "add", "-A")
         is_merging = os.path.exists(os.path.join(self.place[into].git_dir, "MERGE_HEAD"))
@@ -1166,7 +1169,8 @@ class Tasks(stateful.RuleBasedStateMachine):
             sides = [self.snapshots[tip].get(task) for tip in tips]
             # Of several bases Git makes one that nobody has ever seen.
             base = self.snapshots[bases[0]].get(task) if len(bases) == 1 else UNKNOWN
-            words = self.look_after_merge(task, sides, base, found.get(task, []))
+            is_clean = not any(path.endswith(f"/{task}.yaml") for path in unmerged)
+            words = self.look_after_merge(task, sides, base, found.get(task, []), is_clean)
             if task in found:
                 self.adopt_file(into, task, found[task][0], words)
         self.note_tip(into)
@@ -1177,6 +1181,7 @@ class Tasks(stateful.RuleBasedStateMachine):
         sides: list[OnDisk | None],
         base: OnDisk | None,
         found: list[OnDisk],
+        is_clean: bool,
     ) -> set[str]:
         """Who alone has changed a task decides; of two, the one that is further along.
 
@@ -1193,17 +1198,30 @@ class Tasks(stateful.RuleBasedStateMachine):
         [file] = found
         there = [side for side in sides if side is not None]
         state = meaning(file.card, is_claimed)[0]
-        # If one side changed the state and the other something else, Git may bring both together
-        # or leave two files; and what is done here and cancelled there may say both afterwards.
-        # So only of two other states the further one has to win.
-        ends = [meaning(side.card, is_claimed)[0] for side in there]
-        assert state in ends, f"{task} is {state} after a merge of {ends}"
-        is_cancelled = any(side.card.is_cancelled for side in there)
-        if base is not None and base is not UNKNOWN and len(there) == 2 and not is_cancelled:
-            winner = max((side.card for side in there), key=rank)
-            wanted = meaning(winner, is_claimed)[0]
+        cards = [side.card for side in there]
+        ends = [meaning(card, is_claimed)[0] for card in cards]
+        said = f"{task} is {state} after a merge of {ends}"
+        if is_clean:
+            # Git may have brought the place from one side and the words from the other together.
+            mixed = [
+                words._replace(place=place.place, folder=place.folder)
+                for words, place in itertools.permutations(cards, 2)
+            ]
+            assert state in {*ends, *(meaning(card, is_claimed)[0] for card in mixed)}, said
+        else:
+            assert state in ends, said
+        # What is done here and cancelled there may say both afterwards. Of two other states the
+        # further one has to win, if both differ from what was.
+        is_cancelled = any(card.is_cancelled for card in cards)
+        is_known = base is not None and base is not UNKNOWN and len(cards) == 2
+        if base is not None and is_known and not is_cancelled and not is_clean:
             has_stayed = meaning(base.card, is_claimed)[0] in ends
-            assert has_stayed or state == wanted, f"{task} is {state} after a merge of {ends}"
+            wanted = {meaning(max(cards, key=rank), is_claimed)[0]}
+            # Of a task that was only put away Git may leave the words of who went on with it.
+            for card, other in itertools.permutations(cards, 2):
+                if card.place == "archive" and card.status == base.card.status:
+                    wanted.add(meaning(other, is_claimed)[0])
+            assert has_stayed or state in wanted, said
         return set().union(*(side.words for side in there))
 
     def part_ways(self, data: st.DataObject, into: str) -> None:

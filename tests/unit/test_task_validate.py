@@ -14,7 +14,7 @@ import pytest
 
 from tests import scale
 from tests.conftest import Tether
-from tether.tasks import checking, document, fixing, merging, validate, workdir
+from tether.tasks import checking, document, fixing, merging, states, validate, workdir
 
 NOW = "2026-06-01T00:00:00.000Z"
 EARLY, LATE = "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"
@@ -363,6 +363,25 @@ def test_the_further_state_wins_whatever_the_order(less: int, more: int) -> None
     pair = [FURTHER[less], FURTHER[more]]
     assert merging.settle(pair) == (FURTHER[more], [FURTHER[less]])
     assert merging.settle(pair[::-1]) == (FURTHER[more], [FURTHER[less]])
+
+
+@pytest.mark.parametrize("less", range(4))
+def test_of_one_text_in_two_places_the_one_that_fits_wins_over_the_archive(less: int) -> None:
+    fitting = FURTHER[less]
+    away = version(AWAY, **fitting.document.fields)
+    assert away.text == fitting.text
+    assert merging.settle([away, fitting])[0] == merging.settle([fitting, away])[0] == fitting
+
+
+@pytest.mark.parametrize("status", ["assigned", "in_progress"])
+def test_what_is_cancelled_belongs_in_the_archive(status: str) -> None:
+    cancelled = {"at": EARLY, "by": "eve", "why": "No."}
+    begun = version(MINE, status=status, cancelled=cancelled)
+    away = version(AWAY, status=status, cancelled=cancelled)
+    for pair in ([away, begun], [begun, away]):
+        assert merging.settle(pair)[0].task.standing().state == states.ARCHIVED
+    goes_on = version(MINE, status=status)
+    assert merging.settle([away, goes_on])[0] == merging.settle([goes_on, away])[0] == away
 
 
 def test_among_equals_the_later_time_wins() -> None:

@@ -80,13 +80,17 @@ _SHOWN_BY = {states.DONE: "result", states.ERROR: "error"}
 
 
 def _rank(version: Version) -> tuple[int, bool, int, str]:
-    task = version.task
-    put_away = task.standing().state == states.ARCHIVED
+    task, standing = version.task, version.task.standing()
+    is_away = standing.state == states.ARCHIVED
     status = states.known_status(task.status) or states.NEW
-    state = task.standing().state if task.standing().state in states.RANK else status
+    state = status if is_away else standing.state
     is_shown = _SHOWN_BY.get(state, "status") in version.document.fields
+    # Where one side has put a file away and the other has gone on with it, Git may leave the words
+    # of the other in both files: then only what is over belongs in the archive.
+    is_over = task.is_cancelled or status == states.DONE
+    away = (1 if is_over else -1) if is_away else 0
     latest = max(task.completed_at, task.started_at, task.assigned_at, task.created_at)
-    return states.RANK[state], is_shown, int(put_away), latest
+    return states.RANK[state], is_shown, away, latest
 
 
 def entries(
