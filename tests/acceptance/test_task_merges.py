@@ -1043,6 +1043,8 @@ def _is_far_enough(pair: Parted, task_id: str, after: Texts) -> bool:
     away = [each for each in sides[1:] if each and each[0].startswith("archive/")]
     if any(each[1] != states.DONE for each in away):
         return True  # cancelled: how far it was says nothing any more
+    if away and sides[0] and sides[0][1] == states.DONE:
+        return True  # it was only put away, and who reopened it may have won
     ranks = [states.RANK.get(each[1], 0) for each in sides[1:] if each]
     return states.RANK.get(after.tasks[task_id][1], 0) >= max(ranks)
 
