@@ -475,11 +475,11 @@ class Model:
             return "repeat"
         if epoch is not None and (task not in self.held or self.held[task].epoch != epoch):
             return "refused"
-        is_his = at.is_human or self.holds(at, task)
-        if state == "new" and task in self.held:
-            if not is_his:
-                return "refused"
-        elif state not in ("assigned", "in_progress") or not is_his:
+        is_held, is_his = task in self.held, at.is_human or self.holds(at, task)
+        if is_held and not is_his:
+            return "refused"
+        is_begun = state == "new" and is_held
+        if not is_begun and (state not in ("assigned", "in_progress") or not is_his):
             return "not_allowed"
         self._make_new(at, task)
         if task in self.held:
@@ -1217,10 +1217,12 @@ class Tasks(stateful.RuleBasedStateMachine):
         if base is not None and is_known and not is_cancelled and not is_clean:
             has_stayed = meaning(base.card, is_claimed)[0] in ends
             wanted = {meaning(max(cards, key=rank), is_claimed)[0]}
-            # Of a task that was only put away Git may leave the words of who went on with it.
+            # Of a task that was only put away Git may leave the words of who went on with it: if
+            # they say that it is over, it stays away.
             for card, other in itertools.permutations(cards, 2):
                 if card.place == "archive" and card.status == base.card.status:
-                    wanted.add(meaning(other, is_claimed)[0])
+                    state_there = meaning(other, is_claimed)[0]
+                    wanted |= {state_there, "archived"} if state_there == "done" else {state_there}
             assert has_stayed or state in wanted, said
         return set().union(*(side.words for side in there))
 
