@@ -402,3 +402,21 @@ def test_fields_that_somebody_added_are_shown(repo: Path, run: Run, tether: Teth
         "labels:",
         "    - x",
     ]
+
+
+def test_what_failed_here_and_was_assigned_again_elsewhere_is_not_offered_here(
+    repo: Path, run: Run, git: Git
+) -> None:
+    new(run, "T1")
+    git("add", "-A", cwd=repo)
+    git("commit", "-qm", "new", cwd=repo)
+    side = repo.parent / "side"
+    git("worktree", "add", "-q", "-b", "side", str(side), cwd=repo)
+    run("claim", "T1", who=BOB, cwd=side)
+    run("fail", "T1", "--message", "The line was down.", who=BOB, cwd=side)
+    assert run("task", "assign", "T1", "bob").code == 0
+    # What is offered can be claimed: there, and not where a person has to look at it first.
+    assert run("next", who=BOB, cwd=side).json["tasks"] == []
+    assert run("claim", "T1", who=BOB, cwd=side).code == 3
+    [offered] = run("next", who=BOB).json["tasks"]
+    assert (offered["id"], run("claim", "T1", who=BOB).code) == ("T1", 0)

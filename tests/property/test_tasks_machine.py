@@ -592,11 +592,11 @@ class Model:
         """May this one take it now? None if the model does not know where it was let go of."""
         card, held = self.cards[at.checkout][task], self.held.get(task)
         state = self.state(at, task)
-        if state in ("done", "archived") or self.waits(at.checkout, task):
+        if state in ("error", "done", "archived") or self.waits(at.checkout, task):
             return False
         if held is not None and held.session == at.name:
             return True
-        if state == "error" or (held is not None and held.session not in self.gone):
+        if held is not None and held.session not in self.gone:
             return False
         if held is not None:
             return not self._is_over(at, task)

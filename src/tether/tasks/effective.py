@@ -99,6 +99,7 @@ TABLE = (
     _row(_DONE, "-", "*", "*", _DONE, False),
     _row(_GONE, "open", "*", "*", _GONE, False, STILL_HELD),
     _row(_GONE, "-", "*", "*", _GONE, False),
+    _row(_ERROR, MINE, "*", "*", _ERROR, False, HELD_BY_ME),
     _row("*", MINE, "*", "*", "held", True, HELD_BY_ME),
     _row("*", ALIVE, "*", "*", "held", False, HELD),
     _row("*", SUSPECT, "*", "*", "held", False, HELD_BY_SUSPECT),
