@@ -278,6 +278,25 @@ def test_an_export_is_never_begun_twice(
     store.close()
 
 
+def test_an_interrupt_stays_one_if_the_connection_is_lost_by_then(
+    server: servers.Postgres, workspace_id: ids.WorkspaceId
+) -> None:
+    store = open_store(server.url, workspace_id)
+    say(store, 1)
+    calls = []
+
+    def work(_: port.Transaction) -> None:
+        calls.append(1)
+        _end_connections(server.url)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store.write("test", work)
+    assert len(calls) == 1
+    assert heard(store) == [(1, 1)]
+    store.close()
+
+
 def test_work_that_slept_for_too_long_runs_again(
     postgres_url: str, workspace_id: ids.WorkspaceId, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,6 +189,8 @@ class PostgresStore:
             try:
                 return work(self._open(prepares=prepares))
             except psycopg.Error as problem:
+                if _is_of_interrupt(problem):
+                    raise KeyboardInterrupt from problem
                 if not self._is_passing(problem) or time.monotonic() + pause > deadline:
                     raise self._error(problem) from problem
             # Not all at once when the server comes back.
@@ -378,6 +380,17 @@ def shown_url(url: str) -> str:
     user = f"{parts['user']}@" if parts.get("user") else ""
     port_part = f":{parts['port']}" if parts.get("port") else ""
     return f"postgresql://{user}{parts.get('host', '')}{port_part}/{parts.get('dbname', '')}"
+
+
+def _is_of_interrupt(problem: BaseException) -> bool:
+    """Did it happen while Ctrl-C was being dealt with?
+
+    The rollback fails if the connection is lost by then, or if it is what the server cancels.
+    """
+    earlier = problem.__context__
+    return earlier is not None and (
+        isinstance(earlier, KeyboardInterrupt) or _is_of_interrupt(earlier)
+    )
 
 
 def _execute(
