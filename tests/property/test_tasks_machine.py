@@ -201,6 +201,8 @@ class Model:
         self.held: dict[str, Held] = {}
         self.past: dict[str, Past] = {}
         self.epochs: dict[str, int] = {}
+        self.unfinished: dict[str, set[str]] = {}
+        """Whose claims of a task were closed since it was last done."""
         self.where: dict[str, tuple[str, str]] = {}
         self.gone: dict[str, str] = {}
         """`silent`, or `stale` once a sweep has seen it."""
@@ -245,6 +247,8 @@ class Model:
         if closer != held.session and held.where[0] != self.where[held.session][0]:
             where = None
         self.past[task] = Past(outcome, held.session, closer, self.now, where)
+        earlier = self.unfinished.get(task, set())
+        self.unfinished[task] = set() if outcome == "done" else earlier | {held.session}
 
     def last(self, task: str) -> Past | None:
         """The newest claim, open or closed."""
@@ -506,7 +510,8 @@ class Model:
         if state == "done" and task in self.held and at.is_human:
             self.close(task, "done", at.name)
             return "repeat"
-        is_adopter = self.holds(at, task) and has_evidence
+        is_adopted = bool(self.unfinished.get(task, set()) - {at.name})
+        is_adopter = self.holds(at, task) and is_adopted and has_evidence
         if state in ("done", "archived") or not (at.is_human or is_adopter):
             return "not_allowed"
         agent = card.agent or at.name
