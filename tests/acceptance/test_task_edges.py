@@ -360,9 +360,12 @@ def test_what_somebody_left_is_work_not_the_files_of_tasks(repo: Path, run: Run,
     git("commit", "-qm", "new", cwd=repo)
     run("claim", "T1", who=BOB)
     (repo / "half.py").write_text("half\n")
+    (repo / "data").mkdir()
+    (repo / "data" / ".gitkeep").touch()
     run("task", "return", "T1", who=BOB)
     [left] = run("claim", "T1", who=AMY).json["claim"]["left"]
-    assert (left["untracked"], left["deleted"], left["changed"]) == (["half.py"], [], [])
+    assert (left["deleted"], left["changed"]) == ([], [])
+    assert left["untracked"] == ["data/.gitkeep", "half.py"]
 
 
 def test_commands_of_the_other_level_are_named(repo: Path, run: Run) -> None:

@@ -130,8 +130,7 @@ def _leftovers(call: context.Context, claim: model.Claim) -> list[_Left]:
     from tether.agents import leftovers
 
     def is_bookkeeping(path: str) -> bool:
-        name = os.path.basename(path)
-        return name == workdir.KEEP or workdir.located(path, root) is not None
+        return workdir.is_ours(path, root)
 
     root = call.settings.text("tasks.root")
     shown_ones = list(earlier.values())[:_MAX_LEFT]

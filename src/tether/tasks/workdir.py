@@ -343,6 +343,12 @@ def located(path: str, root: str) -> Found | None:
     return Found(path, place, folder, name, None)
 
 
+def is_ours(path: str, root: str) -> bool:
+    """Is a path, from the top of a checkout, a task's file or the `.gitkeep` beside them?"""
+    is_keep = path.startswith(f"{root}/") and path.endswith(f"/{KEEP}")
+    return is_keep or located(path, root) is not None
+
+
 def _task(found: Found, fields: dict[str, object]) -> model.Task:
     return model.task(found.task_id, found.path, found.place, found.folder, fields)
 
