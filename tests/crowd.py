@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 import traceback
 from collections.abc import Callable
 from multiprocessing.synchronize import Barrier
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+DAWDLING_SECONDS = 0.03
 
 
 def run(processes: int, work: Callable[[int], T]) -> list[T]:
@@ -35,3 +37,8 @@ def _take_part(work: Callable[[int], T], number: int, barrier: Barrier, answers:
         answers.put((work(number), ""))
     except BaseException:  # noqa: BLE001 (whatever it is, the parent must not wait for ever)
         answers.put((None, traceback.format_exc()))
+
+
+def dawdle() -> None:
+    """For controls that look first and write later: others surely come in between."""
+    time.sleep(DAWDLING_SECONDS)

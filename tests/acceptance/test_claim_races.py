@@ -80,6 +80,7 @@ def unguarded(store: port.Store, spot: lookout.Lookout, worker: int, task: str) 
     key, session_id = agency.key(task), session_of(worker)
     if claims.open_of(store.rows, key):
         return None
+    crowd.dawdle()
     # An epoch that nobody else gives, or the primary key would be a guard.
     epoch = host.monotonic_ms() * 100 + worker
 
@@ -232,6 +233,7 @@ def guarded_sweep(store: port.Store, spot: lookout.Lookout) -> list[str]:
 
 def unguarded_sweep(store: port.Store, spot: lookout.Lookout) -> list[str]:
     found = sweep.look(store, spot, sweep.Rules())
+    crowd.dawdle()
     over = [agent for agent in found if agent.verdict in liveness.OVER]
     for agent in over:
         store.write("sweep", functools.partial(_mark, agent))

@@ -49,6 +49,7 @@ def guarded(store: port.Store, worker: int) -> int:
 
 def unguarded(store: port.Store, worker: int) -> int:
     [seen] = store.rows(READ)
+    crowd.dawdle()
 
     def work(transaction: port.Transaction) -> int:
         [row] = transaction.rows(OVERWRITE, value=seen["value"] + 1)

@@ -115,6 +115,7 @@ def by_copying(at: desk.Desk, task: str) -> Won | None:
         fields = document.read(at.work.raw(found[0])).fields
     except errors.NotFound:
         return None
+    crowd.dawdle()
     fields |= {"status": states.IN_PROGRESS, "agent": at.caller.name}
     at.work.make_place(states.ASSIGNED, at.caller.name)
     at.work.create(task, document.compose(fields), states.ASSIGNED, at.caller.name)
@@ -136,6 +137,7 @@ def unguarded(at: desk.Desk, task: str) -> Won | None:
     case = desk.look(at, task)
     if case is None or case.claim is not None:
         return None
+    crowd.dawdle()
     # An epoch that nobody else gives, or the primary key would be a guard.
     epoch = host.monotonic_ms() * 100 + int(at.caller.session_id.removeprefix("worker-"))
     session_id = at.caller.session_id

@@ -49,6 +49,11 @@ def store(opener: agency.OpenStore) -> port.Store:
     return store
 
 
+@pytest.fixture
+def in_postgres(postgres_url: str) -> Iterator[agency.OpenStore]:
+    yield from agency.closing(agency.postgres_opener(postgres_url))
+
+
 def take(
     store: port.Store, session_id: str, task: ids.TaskKey = TASK, *patterns: str
 ) -> claims.Claimed:
@@ -126,6 +131,30 @@ def test_every_later_epoch_of_a_task_is_one_more(store: port.Store) -> None:
     assert [second.epoch, third.epoch] == [first.epoch + 1, first.epoch + 2]
     history = [claim.epoch for claim in claims.history(store.rows, TASK)]
     assert history == [third.epoch, second.epoch, first.epoch]
+
+
+def test_a_claim_that_waited_for_the_first_one_to_end_comes_after_it(
+    in_postgres: agency.OpenStore,
+) -> None:
+    """`s2` sees no claim and takes the time for its epoch; meanwhile `s1` was first and is done."""
+    first, second, watch = in_postgres(), in_postgres(), in_postgres()
+    for session_id in ("s1", "s2"):
+        begin(first, session_id)
+    with futures.ThreadPoolExecutor(1) as thread:
+
+        def come_and_go(transaction: port.Transaction) -> futures.Future[claims.Claimed]:
+            given = claims.give(transaction, spot(), agency.agent(first, "s1"), TASK)
+            assert given is not None
+            other = thread.submit(take, second, "s2")
+            while not (watch.rows(WAITING) or other.done()):
+                pass
+            claims.close_one(transaction, "s1", TASK, given.epoch, claims.DONE)
+            return other
+
+        answer = first.write("come and go", come_and_go).result()
+    [last, before] = claims.history(first.rows, TASK)
+    assert (last, last.epoch) == (answer.claim, before.epoch + 1)
+    assert (answer.previous, before.outcome) == (before, claims.DONE)
 
 
 def test_who_takes_a_task_sees_the_claim_before(store: port.Store) -> None:
@@ -652,11 +681,6 @@ def test_overlaps_with_several_claims_are_several_conflicts(store: port.Store) -
     assert len(conflicts.open_ones(store.rows, "s1")) == 1
     assert len(conflicts.open_ones(store.rows, "s3")) == 2
     assert len(inbox(store, "s3")) == 2
-
-
-@pytest.fixture
-def in_postgres(postgres_url: str) -> Iterator[agency.OpenStore]:
-    yield from agency.closing(agency.postgres_opener(postgres_url))
 
 
 def test_of_two_that_reserve_the_same_path_at_once_one_hears_of_it(

@@ -163,12 +163,14 @@ def give(
 ) -> model.Claim | None:
     """Open a claim for a session that did not ask, as an assignment does; None if one is open."""
     transaction.rows(_AGENTS.lock, session_id=receiver.session_id)
-    taken = None
-    if open_of(transaction.rows, key) is None:
-        taken = _insert(transaction, spot, receiver, key)
-    if taken is not None:
-        _say_taken(transaction, Claimed(taken, is_new=True), [])
-    return taken
+    previous = last_of(transaction.rows, key)
+    if previous is not None and previous.closed_at is None:
+        return None
+    taken = _insert(transaction, spot, receiver, key, previous)
+    if taken is None:
+        return None
+    _say_taken(transaction, taken, [])
+    return taken.claim
 
 
 def take_back(
@@ -249,14 +251,13 @@ def _take(
     *,
     takes_over: bool,
 ) -> Claimed | Refused:
-    before = transaction.rows(_SQL.last_of, source=key.source, task=key.id)
-    previous = model.claim(before[0]) if before else None
+    previous = last_of(transaction.rows, key)
     # Not blindly: on PostgreSQL an insert beside an open claim waits for its holder's transaction,
     # and two holders that ask for each other's tasks would wait for ever.
     is_free = previous is None or previous.closed_at is not None
-    taken = _insert(transaction, spot, claimer, key) if is_free else None
+    taken = _insert(transaction, spot, claimer, key, previous) if is_free else None
     if taken is not None:
-        return Claimed(taken, is_new=True, previous=previous)
+        return taken
     held = open_of(transaction.rows, key)
     if held is None:
         # It was taken and let go between our two looks (PostgreSQL): there is a new last claim.
@@ -302,11 +303,11 @@ def _adopt(
         claimer.session_id,
         _last_place(holder, held),
     )
-    taken = _insert(transaction, spot, claimer, held.key) if closed else None
-    if closed is None or taken is None:
+    taken = _insert(transaction, spot, claimer, held.key, closed) if closed else None
+    if taken is None:
         return _take(transaction, spot, claimer, held.key, takes_over=takes_over)
     reason = f"{answer.verdict}: {answer.reason}" if is_over else "a person said so"
-    return Claimed(taken, is_new=True, previous=closed, is_adopted=True, reason=reason)
+    return taken._replace(is_adopted=True, reason=reason)
 
 
 def _last_place(holder: model.Agent, held: model.Claim) -> model.Place:
@@ -366,7 +367,9 @@ def _insert(
     spot: lookout.Lookout,
     claimer: model.Agent,
     key: ids.TaskKey,
-) -> model.Claim | None:
+    previous: model.Claim | None,
+) -> Claimed | None:
+    """Open a claim after `previous`, the last one; None if another one is open."""
     found = transaction.rows(
         _SQL.take,
         source=key.source,
@@ -374,7 +377,14 @@ def _insert(
         session_id=claimer.session_id,
         lease_ms=spot.lease_ms,
     )
-    return model.claim(found[0]) if found else None
+    if not found:
+        return None
+    claim = model.claim(found[0])
+    if previous is None and transaction.rows(_SQL.withdraw, **_named(claim)):
+        # On PostgreSQL another claim came and went while ours waited: ours was not the first.
+        previous = last_of(transaction.rows, key)
+        return _insert(transaction, spot, claimer, key, previous)
+    return Claimed(claim, is_new=True, previous=previous)
 
 
 def _close(

@@ -17,6 +17,16 @@ WHERE session_id = :session_id AND status IN ('active', 'idle')
 ON CONFLICT DO NOTHING
 RETURNING *;
 
+-- name: withdraw
+-- Take a claim back that others came before: its epoch is the time, and not one more than theirs.
+DELETE FROM claims
+WHERE source = :source AND task = :task AND epoch = :epoch
+  AND EXISTS (
+    SELECT 1 FROM claims AS earlier
+    WHERE earlier.source = :source AND earlier.task = :task AND earlier.epoch <> :epoch
+  )
+RETURNING epoch;
+
 -- name: open_of
 -- The open claim of a task.
 SELECT * FROM claims WHERE source = :source AND task = :task AND closed_at IS NULL;
