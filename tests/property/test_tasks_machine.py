@@ -1217,7 +1217,11 @@ class Tasks(stateful.RuleBasedStateMachine):
         is_cancelled = any(card.is_cancelled for card in cards)
         is_known = base is not None and base is not UNKNOWN and len(cards) == 2
         if base is not None and is_known and not is_cancelled and not is_clean:
-            has_stayed = meaning(base.card, is_claimed)[0] in ends
+            # A status line that one side has left as it was comes from the other, also if the two
+            # mean something else: who reopens and claims what was cancelled in progress.
+            has_stayed = meaning(base.card, is_claimed)[0] in ends or base.card.status in {
+                card.status for card in cards
+            }
             wanted = {meaning(max(cards, key=rank), is_claimed)[0]}
             # Of a task that was only put away Git may leave the words of who went on with it: if
             # they say that it is over, it stays away.
