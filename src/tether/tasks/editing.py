@@ -52,10 +52,10 @@ def new(
     fields |= _changes(at, task_id or "", fields, edit)
     fields.setdefault("artefacts", [])
     at.store.ensure_writable()
-    if wanted is not None:
-        _require_free(at, wanted)
-    made = at.work.prepare()
-    with desk.honest(at):
+    with desk.locked(at, wanted) if wanted is not None else desk.honest(at):
+        if wanted is not None:
+            _require_free(at, wanted)
+        made = at.work.prepare()
         if wanted is not None:
             path, chosen = _create(at, wanted, fields), wanted
         else:
@@ -174,10 +174,8 @@ def _text(value: str) -> str:
 
 
 def _create(at: desk.Desk, task_id: ids.TaskId, fields: dict[str, Any]) -> str:
-    with desk.locked(at, task_id):
-        _require_free(at, task_id)
-        fields["id"] = str(task_id)
-        return at.work.create(task_id, document.compose(fields))
+    fields["id"] = str(task_id)
+    return at.work.create(task_id, document.compose(fields))
 
 
 def _require_free(at: desk.Desk, task_id: ids.TaskId) -> None:
@@ -205,9 +203,8 @@ def _create_with_new_id(at: desk.Desk, fields: dict[str, Any]) -> tuple[str, ids
         task_id = ids.TaskId(f"T{day}-{ids.random_base32(6)}")
         if at.work.find(task_id):
             continue
-        fields["id"] = str(task_id)
         try:
-            return at.work.create(task_id, document.compose(fields)), task_id
+            return _create(at, task_id, fields), task_id
         except errors.AlreadyThere:
             continue
     raise errors.FileError("No free id was found. Nothing was changed.")
