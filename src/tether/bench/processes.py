@@ -82,16 +82,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def told(pairs: list[Pair]) -> dict[str, float]:
-    floor = _medians(pair.floor for pair in pairs)
-    own = _medians(pair.own for pair in pairs)
+    """Medians. A ratio is taken of each pair: a machine that changes its pace slows both of one."""
     return {
-        "cpu_ratio": round(own.cpu / floor.cpu, 2),
-        "wall_ratio": round(own.wall / floor.wall, 2),
-        "cpu_ms": round(own.cpu, 1),
-        "wall_ms": round(own.wall, 1),
+        "cpu_ratio": round(statistics.median(own.cpu / floor.cpu for floor, own in pairs), 2),
+        "wall_ratio": round(statistics.median(own.wall / floor.wall for floor, own in pairs), 2),
+        "cpu_ms": round(statistics.median(pair.own.cpu for pair in pairs), 1),
+        "wall_ms": round(statistics.median(pair.own.wall for pair in pairs), 1),
     }
-
-
-def _medians(costs: Iterable[startup.Cost]) -> startup.Cost:
-    cpu, wall = zip(*costs, strict=True)
-    return startup.Cost(statistics.median(cpu), statistics.median(wall))
