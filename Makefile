@@ -32,8 +32,8 @@ proof: $(READY)
 bench: $(READY)
 	$(VENV)/bin/tether bench startup --rounds $(ROUNDS) --json > bench/startup.json
 	$(VENV)/bin/tether bench claims $(if $(URL),--url '$(URL)') --json > bench/claims.json
-	$(VENV)/bin/tether bench tasks --tasks 1000 --tasks 10000 --tasks 100000 --rounds $(ROUNDS) --json > bench/tasks.json
-	$(VENV)/bin/tether bench tasks --all-open --rounds $(ROUNDS) --json > bench/tasks-all-open.json
+	$(VENV)/bin/tether bench tasks --tasks 1000 --tasks 10000 --tasks 100000 --json > bench/tasks.json
+	$(VENV)/bin/tether bench tasks --all-open --json > bench/tasks-all-open.json
 	$(RUN) scripts/bench_table.py
 
 # Reference pages that are made from the code.

@@ -110,6 +110,7 @@ def _tasks(tasks: dict[str, Any]) -> list[str]:
         f"Against `{tasks['floor']}`,",
         f"medians of {tasks['rounds']} rounds, in a repository with this many tasks, {kind}. The",
         "aim at 10,000 is 3x for `show` and every transition, 6x for `list` and `next`.",
+        "From run to run a single figure may differ by some tenths.",
     ]
     for size in tasks["sizes"]:
         count = f"{size['tasks']:,}"

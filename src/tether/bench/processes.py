@@ -82,7 +82,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def told(pairs: list[Pair]) -> dict[str, float]:
-    """Medians. A ratio is taken of each pair: a machine that changes its pace slows both of one."""
+    """Medians. A ratio is taken of each pair: what slows the machine for a while slows both."""
     return {
         "cpu_ratio": round(statistics.median(own.cpu / floor.cpu for floor, own in pairs), 2),
         "wall_ratio": round(statistics.median(own.wall / floor.wall for floor, own in pairs), 2),
