@@ -1,0 +1,61 @@
+"""What an adapter does: three pure functions over pieces of a file of lines.
+
+Which pieces it gets does not depend on how often the file was read while it grew, so reading it
+piecemeal and reading it at once come to the same: `head` gets the first bytes, `tail` the last, and
+`read` every line that holds an id or one of the adapter's needles, each exactly once, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from tether.evidence import model
+from tether.hints import Any, NamedTuple
+from tether.tasks.sources import patterns
+
+HEAD_BYTES = 64 * 1024
+TAIL_BYTES = 64 * 1024
+
+
+class Line(NamedTuple):
+    """One whole line of a file, without its end."""
+
+    start: int
+    """The offset of its first byte."""
+    raw: bytes
+
+
+class File(NamedTuple):
+    """The file that lines are from."""
+
+    path: str
+    session: str
+    """By its head, or by its name if the head does not tell."""
+
+    def pointer(self, line: Line) -> str:
+        return f"file:{self.path}#bytes={line.start}-{line.start + len(line.raw)}"
+
+
+class Read(NamedTuple):
+    """What lines say."""
+
+    activities: list[model.Activity]
+    marks: list[tuple[str, str, str]]
+    """What happened to the session as a whole: (`compacted` | `limited`, when, more)."""
+    problems: list[model.Problem]
+
+
+class Adapter(NamedTuple):
+    """How one agent's transcripts are read."""
+
+    source: str
+    version: str
+    """Another one makes every file be read again."""
+    needles: tuple[bytes, ...]
+    """A line with one of these matters even without an id."""
+    head: Callable[[str, bytes], model.Session]
+    """From a path and the first bytes: session, parent, cwd, branch, started_at, title."""
+    read: Callable[[File, Iterable[Line], patterns.Finder, dict[str, Any]], Read]
+    """The last argument is kept from one reading to the next, as JSON, and may be changed."""
+    tail: Callable[[bytes], model.Session]
+    """From the last bytes (whole lines): last_at, ending, last_said."""
