@@ -122,6 +122,39 @@ SETTINGS = (
         "How long a task waits until it counts as one priority higher; 0 for never.",
         maximum=36_500,
     ),
+    Setting(
+        "tasks.sources",
+        "",
+        "Task lists that count besides the task files, with commas between them: track, speckit,"
+        " kiro, openspec, conductor, backlog, beads; empty for those that are there.",
+    ),
+    Setting(
+        "evidence.ids",
+        "",
+        "More ids of tasks to find in texts, with commas between them: '#' is a number, '@' are"
+        " letters, '*' are letters and digits, as in PROJ-#.",
+    ),
+    Setting(
+        "evidence.copy",
+        "excerpts",
+        "What the store keeps of transcripts, which agents delete after some weeks: `excerpts`"
+        " without secrets, or `pointers` alone.",
+    ),
+    *(
+        Setting(
+            f"evidence.{name}_dir",
+            "",
+            f"Where {tool} keeps its files, if not in {usual}; several with ':' between them.",
+            is_tracked=False,
+        )
+        for name, tool, usual in (
+            ("claude", "Claude Code", "CLAUDE_CONFIG_DIR or ~/.claude"),
+            ("codex", "Codex", "CODEX_HOME or ~/.codex"),
+            ("gemini", "Gemini CLI", "~/.gemini"),
+            ("cursor", "Cursor", "~/.cursor"),
+            ("coditect", "CODITECT", "~/.coditect-data or ~/PROJECTS/.coditect-data"),
+        )
+    ),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 # What else the environment may say: not settings, because no file may say it.

@@ -100,6 +100,8 @@ def one_line(value: str, width: int | None = None) -> str:
     line = " ".join(clean(value).split())
     if width is None or (line.isascii() and len(line) <= width):
         return line
+    if line.isascii():
+        return line[: width - 1].rstrip(" ") + "…" if width > 0 else ""
     kept = _fit(line, width)
     if kept == len(line):
         return line

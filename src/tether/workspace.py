@@ -209,14 +209,14 @@ class Head(NamedTuple):
 
 def head(place: Workspace) -> Head:
     """The branch and commit of this checkout, without starting git."""
-    content = _first_line(os.path.join(place.git_dir, "HEAD"))
+    content = first_line(os.path.join(place.git_dir, "HEAD"))
     if not content.startswith("ref:"):
         return Head(None, content if _is_object_id(content) else None)
     ref = content[4:].strip()
     # `refs/heads/.invalid` says that refs are kept in another format (reftable).
     if not ref.startswith("refs/heads/") or ref == "refs/heads/.invalid" or ".." in ref:
         return Head(None, None)
-    commit = _first_line(os.path.join(place.common_dir, ref))
+    commit = first_line(os.path.join(place.common_dir, ref))
     if not _is_object_id(commit):
         commit = _packed(os.path.join(place.common_dir, "packed-refs"), ref)
     return Head(ref.removeprefix("refs/heads/"), commit or None)
@@ -236,7 +236,7 @@ def _packed(path: str, ref: str) -> str:
     return ""
 
 
-def _first_line(path: str) -> str:
+def first_line(path: str) -> str:
     """The first line of a small file of Git's; empty if it cannot be read."""
     if not os.path.isfile(path):  # a pipe would block
         return ""

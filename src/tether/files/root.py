@@ -115,6 +115,17 @@ class Root:
                 return True
         return False
 
+    def make_executable(self, name: str) -> None:
+        """Let whoever may read a file run it."""
+        with self._parent_of(name) as (leaf, dir_fd):
+            fd = os.open(leaf, os.O_RDONLY | system.FILE_FLAGS, dir_fd=dir_fd)
+            try:
+                mode = os.fstat(fd).st_mode
+                os.fchmod(fd, mode | (mode & 0o444) >> 2)
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+
     def exists(self, name: str) -> bool:
         """Whether there is a file or directory of this name."""
         with contextlib.suppress(errors.NotFound), self._parent_of(name, reading=True) as at:

@@ -53,6 +53,11 @@ class Git:
         answer = self.runner.ask("symbolic-ref", "--quiet", "HEAD")
         return objects.as_path(answer.stdout.rstrip(b"\n")) if answer.returncode == 0 else None
 
+    def symbolic(self, ref: str) -> str | None:
+        """The ref that this one stands for; None if it points to a commit itself, or nowhere."""
+        answer = self.runner.ask("symbolic-ref", "--quiet", arguments.checked_ref(ref))
+        return objects.as_path(answer.stdout.rstrip(b"\n")) if answer.returncode == 0 else None
+
     def tip(self, ref: str) -> Oid | None:
         """Where exactly this ref points; None if there is no such ref."""
         # Not rev-parse: it would also find the tag refs/tags/refs/heads/main.
@@ -174,6 +179,20 @@ class Git:
             return None
         return objects.Identity(name, email) if name else None
 
+    def comment_mark(self) -> str:
+        """What begins a comment in a commit message here."""
+        found = self.user_setting("core.commentChar")
+        return found if found and found != "auto" else "#"
+
+    def hooks_path(self) -> str:
+        """The directory of hooks that the configuration names, absolute; empty if it names none."""
+        found = self.user_setting("core.hooksPath", "--type=path")
+        return os.path.join(self.directory, found) if found else ""
+
+    def user_setting(self, key: str, *options: str) -> str:
+        """One value of the configuration as the user's own git sees it here; empty if none."""
+        return "".join(process.user_config([*options, "--get", key], self.directory)[-1:])
+
     def commit_paths(
         self,
         ref: str,
@@ -205,6 +224,14 @@ class Git:
             if found.path in entries:
                 entries[found.path] = objects.Entry(found.mode, found.oid)
         return entries
+
+    def missing(self, oids: Iterable[Oid]) -> set[Oid]:
+        """Those of the objects that are not here, or no longer."""
+        wanted = [Oid(oid) for oid in oids]
+        feed = "".join(f"{oid}\n" for oid in wanted).encode()
+        listing = self.runner.call("cat-file", "--batch-check", feed=feed).splitlines()
+        found = zip(wanted, listing, strict=True)
+        return {oid for oid, line in found if line.endswith(b" missing")}
 
     def _commit_named(self, revision: str) -> Oid | None:
         wanted = objects.path_bytes(revision) + b"^{commit}"

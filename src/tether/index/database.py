@@ -8,12 +8,14 @@ import sqlite3
 from collections.abc import Callable
 
 from tether import errors, files
-from tether.hints import Any
+from tether.hints import Any, TypeVar
+
+T = TypeVar("T")
 
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"
 # Another number, here and at the end of the schema, makes everybody derive everything again.
-VERSION = 1
+VERSION = 2
 _SCHEMA = """
 BEGIN;
 CREATE TABLE parsed_files (
@@ -26,7 +28,39 @@ CREATE TABLE parsed_files (
     record   TEXT NOT NULL,     -- what was read, as JSON
     PRIMARY KEY (worktree, path)
 ) WITHOUT ROWID;
-PRAGMA user_version = 1;
+CREATE TABLE evidence_files (
+    id       INTEGER PRIMARY KEY,
+    path     TEXT NOT NULL UNIQUE,
+    source   TEXT NOT NULL,
+    stamp    TEXT NOT NULL,     -- as above
+    reader   TEXT NOT NULL,     -- the versions of what read it, and of what it looked for
+    is_ours  INTEGER NOT NULL,  -- of this repository
+    offset   INTEGER NOT NULL,  -- how far it was read
+    anchor   TEXT NOT NULL,     -- what it looked like up to there
+    state    TEXT NOT NULL,     -- what its reader remembers, as JSON
+    facts    TEXT NOT NULL,     -- of the session as a whole, as JSON
+    session  TEXT NOT NULL,
+    problems TEXT NOT NULL      -- as JSON
+);
+CREATE INDEX evidence_files_by_session ON evidence_files (session);
+CREATE TABLE activities (
+    file        INTEGER NOT NULL,
+    start       INTEGER NOT NULL,  -- of its record: a byte, a line, a row, a time
+    place       TEXT NOT NULL,     -- of its record within the file, as in its pointer
+    record      TEXT NOT NULL,
+    task_source TEXT NOT NULL,
+    task        TEXT NOT NULL,
+    kind        TEXT NOT NULL,
+    what        TEXT NOT NULL,
+    at          TEXT NOT NULL,
+    session     TEXT NOT NULL,
+    text        TEXT NOT NULL,
+    files       TEXT NOT NULL      -- paths, with line ends between them
+);
+CREATE INDEX activities_by_task ON activities (task) WHERE task <> '';
+CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
+CREATE INDEX activities_by_file ON activities (file, start);
+PRAGMA user_version = 2;
 COMMIT;
 """
 
@@ -59,12 +93,64 @@ class Index:
             return self._write(work)
         except sqlite3.Error:
             # Damaged, or the disk is full: what is derived can be derived again.
-            self.close()
-            with contextlib.suppress(errors.FileError, errors.NotFound):
-                files.Root(self._store_dir).remove(FILE_NAME)
+            self.remove()
             return False
         finally:
             lock.release()
+
+    def derive(self, work: Callable[[sqlite3.Connection], T], *, wait_seconds: float) -> T:
+        """Bring the index forward and ask it, as one piece of work that minds its transactions.
+
+        Where the index cannot be written, or somebody else is at it for too long, the work is done
+        on a copy in memory and the same answers cost more.
+        """
+        lock = files.Lock(os.path.join(self._store_dir, LOCK_NAME), "index", wait_seconds)
+        try:
+            lock.acquire()
+        except (errors.FileError, errors.NotFound):
+            return self._derive_in_memory(work)
+        try:
+            for _ in range(2):
+                try:
+                    return work(self._opened() or self._made())
+                except sqlite3.Error:
+                    self.remove()
+            return self._derive_in_memory(work)
+        finally:
+            lock.release()
+
+    def consider(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Do the same without changing anything; None if there is no index to begin from."""
+        try:
+            is_there = self._opened() is not None
+        except sqlite3.Error:
+            is_there = False
+        return self._derive_in_memory(work) if is_there else None
+
+    def remove(self) -> None:
+        """Forget everything. The lock is held."""
+        self.close()
+        with contextlib.suppress(errors.FileError, errors.NotFound):
+            root = files.Root(self._store_dir)
+            root.remove(FILE_NAME)
+            root.remove(f"{FILE_NAME}-journal")
+
+    def _derive_in_memory(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        copy = sqlite3.connect("", isolation_level=None)
+        try:
+            try:
+                known = self._opened()
+                if known is not None:
+                    known.backup(copy)
+            except sqlite3.Error:
+                known = None
+            if known is None:
+                copy.close()
+                copy = sqlite3.connect("", isolation_level=None)
+                copy.executescript(_SCHEMA)
+            return work(copy)
+        finally:
+            copy.close()
 
     def close(self) -> None:
         if self._connection is not None:

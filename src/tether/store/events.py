@@ -114,6 +114,11 @@ TASK_EDITED = EventType(
     ("fields", "branch"),
     "Fields of a task's file were changed, or something was noted there.",
 )
+HANDOFF_LEFT = EventType(
+    "handoff_left",
+    ("note",),
+    "Somebody left a note for whoever takes up a task next.",
+)
 
 REGISTRY = (
     WORKSPACE_INITIALISED,
@@ -132,6 +137,7 @@ REGISTRY = (
     MESSAGE_SENT,
     TASK_MOVED,
     TASK_EDITED,
+    HANDOFF_LEFT,
 )
 
 

@@ -7,7 +7,7 @@ it waits, reconnects or reports errors.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tether import errors
 from tether.hints import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Execute = Callable[[sql.Query, Mapping[str, object]], list[Row]]
+ExecuteMany = Callable[[sql.Query, Iterable[Mapping[str, object]]], None]
 T = TypeVar("T")
 
 _STORE = sql.Queries("store")
@@ -31,13 +32,18 @@ class RowRefused(Exception):
 class Transaction:
     """A write in progress: all of it happens, or nothing."""
 
-    def __init__(self, execute: Execute) -> None:
+    def __init__(self, execute: Execute, execute_many: ExecuteMany) -> None:
         self._execute = execute
+        self._execute_many = execute_many
         self._events: list[dict[str, object]] = []
 
     def rows(self, query: sql.Query, **params: object) -> list[Row]:
         """Run a statement; its rows, also those of a RETURNING clause."""
         return self._execute(query, params)
+
+    def many(self, query: sql.Query, rows: Iterable[Mapping[str, object]]) -> None:
+        """Run a statement for each of many rows; what it returns is not looked at."""
+        self._execute_many(query, rows)
 
     def event(
         self,

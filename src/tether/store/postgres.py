@@ -12,7 +12,7 @@ import contextlib
 import os
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import psycopg
 from psycopg import conninfo, rows
@@ -132,7 +132,8 @@ class PostgresStore:
                 wait_ms = str(int(self.wait_seconds * 1000))
                 connection.execute("SELECT set_config('lock_timeout', %s, true)", [wait_ms])
             transaction = port.Transaction(
-                lambda query, params: _execute(connection, query, params)
+                lambda query, params: _execute(connection, query, params),
+                lambda query, many: _execute_many(connection, query, many),
             )
             result = work(transaction)
             transaction.write_events()
@@ -401,6 +402,16 @@ def _execute(
     except _REFUSALS as problem:
         raise port.RowRefused from problem
     return cursor.fetchall() if cursor.description else []
+
+
+def _execute_many(
+    connection: _Connection, query: sql.Query, many: Iterable[Mapping[str, object]]
+) -> None:
+    try:
+        # Sent without waiting for each answer.
+        connection.cursor().executemany(query.pyformat, many)
+    except _REFUSALS as problem:
+        raise port.RowRefused from problem
 
 
 def _version(connection: _Connection) -> schema.Version | None:

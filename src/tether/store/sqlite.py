@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tether import clock, errors, files, ids, workspace
 from tether.hints import Any, TypeVar
@@ -110,10 +110,14 @@ class SqliteStore:
             with sqlite_file.Translated():
                 return sqlite_file.execute(connection, query, params)
 
+        def execute_many(query: sql.Query, rows: Iterable[Mapping[str, object]]) -> None:
+            with sqlite_file.Translated():
+                sqlite_file.execute_many(connection, query, rows)
+
         with sqlite_file.Translated():
             connection.execute("BEGIN IMMEDIATE")
         try:
-            transaction = port.Transaction(execute)
+            transaction = port.Transaction(execute, execute_many)
             result = work(transaction)
             transaction.write_events()
             with sqlite_file.Translated():

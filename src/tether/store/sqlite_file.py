@@ -10,7 +10,7 @@ import contextlib
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tether import errors
 from tether.hints import Any
@@ -45,6 +45,15 @@ def execute(
             return []
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def execute_many(
+    connection: sqlite3.Connection, query: sql.Query, rows: Iterable[Mapping[str, object]]
+) -> None:
+    try:
+        connection.executemany(query.text, rows).close()
+    except (sqlite3.IntegrityError, OverflowError, UnicodeEncodeError) as problem:
+        raise port.RowRefused from problem
 
 
 def pragma(connection: sqlite3.Connection, name: str) -> Any:

@@ -1,0 +1,48 @@
+-- name: keep
+-- Write down what shows work on a task, unless it is known already.
+INSERT INTO activities (
+    source, record, task_source, task, kind, what, at, session, host_id, file, place, excerpt, files
+) VALUES (
+    :source, :record, :task_source, :task, :kind, :what, :at, :session, :host_id, :file, :place,
+    :excerpt, :files
+)
+ON CONFLICT DO NOTHING;
+
+-- name: forget_file
+-- Drop what was read from a file by an older reader.
+DELETE FROM activities WHERE host_id = :host_id AND file = :file;
+
+-- name: transcripts_of_host
+-- How far each file of a machine was written down.
+SELECT file, reader, anchor, read_to FROM transcripts WHERE host_id = :host_id;
+
+-- name: keep_transcript
+-- Say how far a file was written down, and what it told of its session.
+INSERT INTO transcripts (host_id, file, source, session, reader, anchor, read_to, facts)
+VALUES (:host_id, :file, :source, :session, :reader, :anchor, :read_to, :facts)
+ON CONFLICT (host_id, file) DO UPDATE SET
+    source = excluded.source, session = excluded.session, reader = excluded.reader,
+    anchor = excluded.anchor, read_to = excluded.read_to, facts = excluded.facts;
+
+-- name: of_task
+-- What shows work on a task.
+SELECT * FROM activities WHERE task = :task AND task_source = :task_source;
+
+-- name: of_session
+-- What a session did while only its claim could tell for which task.
+SELECT * FROM activities
+WHERE (session = :session OR (session > :below AND session < :above))
+  AND task = '' AND at >= :since AND at <= :until;
+
+-- name: transcripts_of_session
+-- What files told of a session.
+SELECT * FROM transcripts WHERE session = :session ORDER BY host_id, file;
+
+-- name: claims_overlapping
+-- The claims of a session or of a checkout.
+SELECT * FROM claims WHERE session_id = :session OR worktree = :worktree ORDER BY claimed_at;
+
+-- name: worktrees
+-- Every checkout that somebody has worked in.
+SELECT DISTINCT worktree FROM agents WHERE worktree IS NOT NULL
+UNION SELECT DISTINCT worktree FROM claims WHERE worktree IS NOT NULL;
