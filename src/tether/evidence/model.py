@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tether.hints import NamedTuple
+# Made by the hundred thousand, and quicker so than those of `hints`.
+from typing import NamedTuple
 
 # Doing and declaring move "last worked on"; talking and listing do not.
 WORKED = "worked"
@@ -72,3 +73,11 @@ class Problem(NamedTuple):
     where: str
     """`line 7`, `byte 1024`, `row 3`; empty for the whole file."""
     message: str
+
+
+class Logged(NamedTuple):
+    """What a text that several sessions may have written says."""
+
+    activities: list[Activity]
+    sessions: list[Session]
+    problems: list[Problem]

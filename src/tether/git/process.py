@@ -111,6 +111,29 @@ class Runner:
                 stderr.seek(0)
                 raise failure(stderr.read(objects.CHUNK_BYTES))
 
+    def feed(self, *arguments: Argument, chunks: Iterable[bytes]) -> None:
+        """Give git an input of any size, for as long as that takes; what it prints is dropped."""
+        with tempfile.TemporaryFile() as stderr:
+            with _starting():
+                process = subprocess.Popen(
+                    [_binary(), *self.facts.options, *arguments],
+                    cwd=self.directory,
+                    env=environment_for(self.directory),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=stderr,
+                )
+            # If git ends early, its complaint says more than the broken pipe.
+            with contextlib.suppress(BrokenPipeError), process:
+                try:
+                    cast(io.BufferedWriter, process.stdin).writelines(chunks)
+                except BaseException:
+                    process.kill()
+                    raise
+            if process.returncode:
+                stderr.seek(0)
+                raise failure(stderr.read(objects.CHUNK_BYTES))
+
     def without_filters(self) -> dict[str, str]:
         """Settings that leave the repository's filters without their programs.
 

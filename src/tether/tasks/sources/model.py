@@ -43,6 +43,8 @@ class Item(NamedTuple):
     acceptance: tuple[tuple[bool, str], ...] = ()
     """Criteria of its own, each with whether it is met."""
     description: str = ""
+    status: str = ""
+    """What the list itself calls its state (`Blocked`, `deferred`); empty for a box."""
 
     @property
     def key(self) -> ids.TaskKey:
@@ -60,6 +62,8 @@ class Progress(NamedTuple):
     line: int
     done: int
     total: int
+    stated_percent: int = -1
+    """What the file itself says of the whole track; -1 if it says nothing."""
 
 
 class Problem(NamedTuple):

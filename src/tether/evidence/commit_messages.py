@@ -1,0 +1,63 @@
+"""Which tasks a commit is about, by its message and by what it changes. Pure.
+
+The subject and the trailers say what was worked on. The body tells a story, in which other tasks
+occur. A commit that changes nothing but task lists is a statement, not work.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tether import ids
+from tether.evidence import mentions, model
+from tether.hints import NamedTuple
+from tether.tasks.sources import dialects, patterns
+
+# From this many on, a subject lists tasks.
+_MANY_IN_SUBJECT = 10
+_TRAILER = re.compile(r"^(?:Tasks?|Task-Id|Closes|Fixes): {0,4}(.{1,500})$", re.MULTILINE)
+_MERGE = re.compile(r"Merge (?:remote-tracking )?(?:branch|pull request|tag)\b")
+
+
+class About(NamedTuple):
+    """A task that a commit is about."""
+
+    source: str
+    id: str
+    kind: str
+    what: str
+    start: int
+
+
+def read(
+    finder: patterns.Finder, subject: str, body: str, *, is_merge: bool, is_work: bool
+) -> list[About]:
+    """The tasks that a commit names. `is_work` says that it changes more than task lists."""
+    is_merging = is_merge and _MERGE.match(subject) is not None
+    kind, what = (model.STATED, "merged") if is_merging else (model.WORKED, "committed")
+    if not is_work and not is_merging:
+        kind, what = model.STATED, "committed"
+    named = finder.find(subject)
+    if len({(each.source, each.id) for each in named}) >= _MANY_IN_SUBJECT:
+        kind = model.LISTED
+    found = {(e.source, e.id): About(e.source, e.id, kind, what, e.start) for e in reversed(named)}
+    own_kind = model.WORKED if is_work else model.STATED
+    for source, task in trailers(finder, body):
+        found.setdefault((source, task), About(source, task, own_kind, "committed", 0))
+    for mention in mentions.read(finder, _TRAILER.sub("", body)):
+        about = About(mention.source, mention.id, mention.kind, "committed", -1)
+        found.setdefault((mention.source, mention.id), about)
+    return list(found.values())
+
+
+def trailers(finder: patterns.Finder, body: str) -> list[tuple[str, str]]:
+    """The tasks that trailers name: by ids that are known in texts, or exactly as `source:id`."""
+    found: list[tuple[str, str]] = []
+    for trailer in _TRAILER.finditer(body):
+        for word in re.split(r"[ ,]+", trailer[1].strip()):
+            source, colon, task = word.rpartition(":")
+            if colon and source in dialects.NAMES and ids.TaskId.is_valid(task):
+                found.append((source, task))
+            else:
+                found += [(each.source, each.id) for each in finder.find(word)]
+    return found

@@ -1,0 +1,152 @@
+"""Git's history as evidence: commits that name tasks, and what they did to the task lists.
+
+What is no longer reachable from any branch or checkout is taken back: a squash, a rebase or a
+forced push leaves nothing behind. Objects that are missing, as in a partial clone, are told.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+from tether import clock, git
+from tether.evidence import commit_messages, ledger, list_changes, mentions, model
+from tether.tasks.sources import patterns
+
+COMMITS = "git:commit"
+LISTS = "git:list"
+VERSION = "1"
+_MAX_FILES = 50
+# So many commits are looked at together, which is what their lists cost in memory.
+_BATCH = 500
+_FILE = "SELECT id, reader, state FROM evidence_files WHERE path = ?"
+_NEW = (
+    "INSERT INTO evidence_files (path, source, stamp, reader, is_ours, offset, anchor, state,"
+    " facts, session, problems) VALUES (?, ?, '', '', 1, 0, '', '{}', '', '', '[]')"
+)
+_KEEP = "UPDATE evidence_files SET reader = ?, state = ?, problems = ? WHERE id = ?"
+_FORGET_COMMIT = "DELETE FROM activities WHERE file = ? AND start = ? AND place = ?"
+_ADD = "INSERT INTO activities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class History:
+    """The commits of one repository, in an index that may be changed."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        repository: git.Git,
+        finder: patterns.Finder,
+        work_root: str,
+    ) -> None:
+        self._connection = connection
+        self._repository = repository
+        self._finder = finder
+        self._lists = list_changes.Lists(repository, work_root)
+        self._version = f"{VERSION} {list_changes.VERSION} {work_root} {finder.version}"
+
+    def look(self) -> int:
+        """Bring everything forward to what Git says now; how many commits were read."""
+        file_id, version, known = self._known(COMMITS)
+        lists_id, _, _ = self._known(LISTS)
+        tips = self._tips()
+        if version == self._version and set(known) == set(tips):
+            return 0
+        gone = [oid for oid in known if oid not in set(tips)]
+        with ledger.transaction(self._connection):
+            if version != self._version or self._repository.missing(gone):
+                known, gone = [], []
+                for each in (file_id, lists_id):
+                    self._connection.execute("DELETE FROM activities WHERE file = ?", (each,))
+            if gone:
+                self._take_back(self._repository.log(gone, exclude=tips), (file_id, lists_id))
+            count = 0
+            for batch in _batches(self._repository.log(tips, exclude=known)):
+                count += len(batch)
+                self._add(file_id, (row for commit in batch for row in self._from(commit)))
+                self._add(lists_id, self._lists.read(batch))
+            self._keep(file_id, tips, ())
+            self._keep(lists_id, (), self._lists.problems)
+        return count
+
+    def _tips(self) -> list[git.Oid]:
+        tips = {oid for under in ("heads", "remotes") for _, oid in self._refs(under)}
+        tips |= {each.head for each in self._repository.worktrees() if each.head}
+        return sorted(tips)
+
+    def _refs(self, under: str) -> Iterable[tuple[str, git.Oid]]:
+        # A remote's HEAD points to one of its branches, and may dangle.
+        return [each for each in self._repository.refs(f"refs/{under}") if each[0][-5:] != "/HEAD"]
+
+    def _from(self, commit: git.Commit) -> Iterator[model.Activity]:
+        is_work = len(commit.parents) > 1 or any(
+            not self._lists.is_list(change.path) for change in commit.changes
+        )
+        about = commit_messages.read(
+            self._finder,
+            commit.subject,
+            commit.body,
+            is_merge=len(commit.parents) > 1,
+            is_work=is_work,
+        )
+        said = mentions.excerpt(commit.subject)
+        files = tuple(change.path for change in commit.changes[:_MAX_FILES])
+        plain = model.Activity(
+            COMMITS,
+            f"commit:{commit.oid}",
+            commit.oid,
+            clock.text(commit.committed_ms),
+            model.WORKED,
+            "committed",
+            text=said,
+            files=files,
+        )
+        # One that names no task may be of the claim that was held where it was made.
+        if not any(each.kind in model.MOVING for each in about):
+            yield plain
+        for each in about:
+            text = said if each.start >= 0 else mentions.excerpt(commit.body)
+            yield plain._replace(
+                task=each.id, task_source=each.source, kind=each.kind, what=each.what, text=text
+            )
+
+    def _add(self, file_id: int, activities: Iterable[model.Activity]) -> None:
+        rows = (ledger.row(file_id, "", each) for each in activities)
+        dated = ((row[0], _start(str(row[8])), *row[2:]) for row in rows)
+        self._connection.executemany(_ADD, dated)
+
+    def _take_back(self, commits: Iterable[git.Commit], file_ids: Iterable[int]) -> None:
+        for commit in commits:
+            at = _start(clock.text(commit.committed_ms))
+            for file_id in file_ids:
+                self._connection.execute(_FORGET_COMMIT, (file_id, at, f"commit:{commit.oid}"))
+
+    def _known(self, source: str) -> tuple[int, str, list[git.Oid]]:
+        row = self._connection.execute(_FILE, (source,)).fetchone()
+        if row is None:
+            return self._connection.execute(_NEW, (source, source)).lastrowid or 0, "", []
+        file_id, version, state = row
+        return file_id, version, [git.Oid(oid) for oid in json.loads(state).get("tips", [])]
+
+    def _keep(
+        self, file_id: int, tips: Iterable[git.Oid], problems: Iterable[model.Problem]
+    ) -> None:
+        state = json.dumps({"tips": list(tips)})
+        values = (self._version, state, json.dumps(list(problems)[:50]), file_id)
+        self._connection.execute(_KEEP, values)
+
+
+def _start(at: str) -> int:
+    return clock.parse(at) if at else 0
+
+
+def _batches(commits: Iterator[git.Commit]) -> Iterator[list[git.Commit]]:
+    batch: list[git.Commit] = []
+    for commit in commits:
+        batch.append(commit)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

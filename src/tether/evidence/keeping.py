@@ -1,0 +1,164 @@
+"""What will be deleted by its owner is written down in the store, before that happens.
+
+Agents delete their transcripts after some weeks, and another machine never sees them. So what they
+show goes into the store: where it stood, and an excerpt unless the settings say otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+
+from tether import text
+from tether.evidence import lines, readers
+from tether.hints import Any, NamedTuple
+from tether.store import port, sql
+
+PERISHABLE = (
+    "claude:transcript",
+    "codex:rollout",
+    "gemini:session",
+    "cursor:transcript",
+    "coditect:messaging",
+)
+_SQL = sql.Queries("evidence")
+# In one transaction: others may want to write in between.
+_ROWS = 10_000
+# An index of PostgreSQL takes no longer key.
+_MAX_PATH_CHARS = 1000
+_FILES = (
+    "SELECT id, path, source, session, reader, anchor, offset, facts FROM evidence_files"
+    " WHERE is_ours = 1 AND source IN (?, ?, ?, ?, ?) ORDER BY path"
+)
+_ACTIVITIES = (
+    "SELECT record, task_source, task, kind, what, at, session, place, text, files"
+    " FROM activities WHERE file = ? AND start >= ?"
+)
+
+
+class File(NamedTuple):
+    """A file in the index."""
+
+    id: int
+    path: str
+    source: str
+    session: str
+    reader: str
+    anchor: str
+    offset: int
+    facts: str
+
+
+class Copy(NamedTuple):
+    """What the store has of a file."""
+
+    reader: str
+    anchor: str
+    read_to: int
+
+
+def keep(
+    connection: sqlite3.Connection, store: port.Store, host_id: str, *, with_excerpts: bool
+) -> int:
+    """Write down what the store does not have yet; how many files that was about."""
+    rows = store.rows(_SQL.transcripts_of_host, host_id=host_id)
+    copies = {row["file"]: Copy(row["reader"], row["anchor"], row["read_to"]) for row in rows}
+    changed = []
+    for found in connection.execute(_FILES, PERISHABLE).fetchall():
+        file = File(*found)
+        copy = copies.get(file.path)
+        is_kept = copy == Copy(file.reader, file.anchor, file.offset)
+        if not is_kept and len(file.path) <= _MAX_PATH_CHARS:
+            changed.append((file, copy))
+    batch = _Batch(store, host_id)
+    for file, copy in changed:
+        has_grown = copy is not None and _has_grown(file, copy)
+        begin = copy.read_to if copy is not None and has_grown else 0
+        if copy is not None and has_grown and copy.reader != file.reader:
+            batch.outdated.append(file.path)
+            begin = 0
+        found = connection.execute(_ACTIVITIES, (file.id, begin))
+        for row in _rows(found, host_id, file, with_excerpts=with_excerpts):
+            batch.rows.append(row)
+            if len(batch.rows) == _ROWS:
+                batch.write()
+        batch.read.append(_transcript(host_id, file, with_excerpts=with_excerpts))
+    batch.write()
+    return len(changed)
+
+
+class _Batch:
+    """What goes into the store at once: rows of several files, or a part of one."""
+
+    def __init__(self, store: port.Store, host_id: str) -> None:
+        self._store = store
+        self._host_id = host_id
+        self.outdated: list[str] = []
+        """Files whose rows are of another reader: forgotten before anything new is written."""
+        self.rows: list[dict[str, object]] = []
+        self.read: list[dict[str, Any]] = []
+        """Files that are complete with these rows."""
+
+    def write(self) -> None:
+        if self.rows or self.read:
+            self._store.write("evidence", self._work)
+        self.outdated, self.rows, self.read = [], [], []
+
+    def _work(self, transaction: port.Transaction) -> None:
+        for path in self.outdated:
+            transaction.rows(_SQL.forget_file, host_id=self._host_id, file=path)
+        transaction.many(_SQL.keep, self.rows)
+        transaction.many(_SQL.keep_transcript, self.read)
+
+
+def _has_grown(file: File, copy: Copy) -> bool:
+    """Does the file still begin with what was written down of it?"""
+    if copy.read_to > file.offset or not copy.anchor:
+        return False
+    try:
+        descriptor = os.open(file.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        return lines.anchor(descriptor, copy.read_to) == copy.anchor
+    finally:
+        os.close(descriptor)
+
+
+def _rows(
+    found: sqlite3.Cursor, host_id: str, file: File, *, with_excerpts: bool
+) -> Iterator[dict[str, object]]:
+    for record, task_source, task, kind, what, at, session, place, excerpt, files in found:
+        yield {
+            "source": file.source,
+            "record": record,
+            "task_source": task_source,
+            "task": task,
+            "kind": kind,
+            "what": what,
+            "at": at or None,
+            "session": session,
+            "host_id": host_id,
+            "file": file.path,
+            "place": place,
+            "excerpt": text.storable(excerpt) if with_excerpts else "",
+            "files": files,
+        }
+
+
+def _transcript(host_id: str, file: File, *, with_excerpts: bool) -> dict[str, Any]:
+    facts = readers.from_json(file.facts)
+    if facts is not None and not with_excerpts:
+        facts = facts._replace(last_said="", title="")
+    return {
+        "host_id": host_id,
+        "file": file.path,
+        "source": file.source,
+        "session": file.session,
+        "reader": file.reader,
+        "anchor": file.anchor,
+        "read_to": file.offset,
+        "facts": json.dumps(facts._asdict() if facts else {}, sort_keys=True),
+    }

@@ -1,0 +1,220 @@
+"""A task's whole life, from all that shows it: files, Git, the store.
+
+The index says what can be read here and now. The store adds what it kept of files that are gone or
+on other machines, what was claimed and moved, and whose work it was that names no task.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+from tether import clock, git, ids, text
+from tether.agents import claims as claiming
+from tether.agents import model as agents
+from tether.evidence import attribution, commits, ledger, model, readers
+from tether.git import reflog
+from tether.hints import NamedTuple
+from tether.store import events, port, sql
+
+_SQL = sql.Queries("evidence")
+_MAX_EVENTS = 10_000
+_COLUMNS = "place, record, task_source, task, kind, what, at, a.session, text, a.files"
+_FROM = "FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
+_OF_TASK = f"SELECT f.source, f.path, {_COLUMNS} {_FROM} WHERE task = ? AND task_source = ?"
+_OF_SESSION = (
+    f"SELECT f.source, f.path, {_COLUMNS} {_FROM}"
+    " WHERE (a.session = :session OR (a.session > :below AND a.session < :above))"
+    " AND task = '' AND at BETWEEN :since AND :until"
+)
+_COMMITS = (
+    f"SELECT f.source, f.path, {_COLUMNS} {_FROM}"
+    " WHERE f.path = ? AND start BETWEEN ? AND ? AND task = ''"
+)
+# What the event log tells of a task, as kinds of evidence; the rest is chatter about it.
+_STATED = {
+    events.CLAIM_TAKEN.name: "claimed",
+    events.CLAIM_ADOPTED.name: "adopted",
+    events.CLAIM_CLOSED.name: "let go",
+    events.TASK_MOVED.name: "moved",
+    events.TASK_EDITED.name: "edited its file",
+    events.HANDOFF_LEFT.name: "handed off",
+}
+
+
+class Timeline(NamedTuple):
+    """Everything that is known of a task, oldest first."""
+
+    key: ids.TaskKey
+    activities: tuple[model.Activity, ...]
+    sessions: tuple[model.Session, ...]
+
+    @property
+    def last_worked_at(self) -> str:
+        """When somebody last did or declared something; empty if nobody ever did."""
+        return max((each.at for each in self.activities if each.kind in model.MOVING), default="")
+
+
+def read(
+    connection: sqlite3.Connection,
+    store: port.Store,
+    key: ids.TaskKey,
+    names: Iterable[str],
+    git_dirs: dict[str, str],
+) -> Timeline:
+    """The timeline of a task that goes by these ids; `git_dirs` of checkouts, by their tops."""
+    names = tuple(names)
+    # What can be opened here comes before what the store kept of it.
+    found = [
+        *sorted(_in_index(connection, key, names), key=_order),
+        *sorted(_in_store(store, key, names), key=_order),
+        *_in_log(store, key),
+        *_under_claims(connection, store, key, git_dirs),
+    ]
+    ordered = sorted(_once(found), key=_order)
+    sessions = _sessions(connection, store, {each.session for each in ordered if each.session})
+    return Timeline(key, tuple(ordered), tuple(sessions))
+
+
+def _order(each: model.Activity) -> tuple[str, ...]:
+    return each.at or "0", each.source, each.pointer, each.kind, each.what, each.task
+
+
+def _once(found: Iterable[model.Activity]) -> Iterator[model.Activity]:
+    """Each record once, as it was found first."""
+    seen = set()
+    for each in found:
+        name = (each.source, each.record, each.task_source, each.task, each.kind, each.what)
+        if name not in seen:
+            seen.add(name)
+            yield each
+
+
+def _in_index(
+    connection: sqlite3.Connection, key: ids.TaskKey, names: Iterable[str]
+) -> Iterator[model.Activity]:
+    for name in names:
+        for source, path, *found in connection.execute(_OF_TASK, (name, key.source)):
+            yield ledger.activity(source, path, tuple(found))
+
+
+def _in_store(
+    store: port.Store, key: ids.TaskKey, names: Iterable[str]
+) -> Iterator[model.Activity]:
+    for name in names:
+        for row in store.rows(_SQL.of_task, task=name, task_source=key.source):
+            yield from_row(row)
+
+
+def from_row(row: port.Row) -> model.Activity:
+    """An activity as the store keeps it."""
+    found = (
+        *(row["place"], row["record"], row["task_source"], row["task"], row["kind"], row["what"]),
+        *(row["at"] or "", row["session"], row["excerpt"], row["files"]),
+    )
+    return ledger.activity(row["source"], row["file"], found)
+
+
+def _in_log(store: port.Store, key: ids.TaskKey) -> Iterator[model.Activity]:
+    wanted = events.Filter(task=key.id, source=key.source)
+    for event in events.latest(store, _MAX_EVENTS, wanted):
+        what = _STATED.get(event.type, "")
+        if event.type == events.TASK_MOVED.name:
+            what = f"{event.data.get('verb')}: {event.data.get('to')}"
+        kind = model.STATED if what else model.LISTED
+        if event.type == events.MESSAGE_SENT.name:
+            kind = model.MENTIONED
+        pointer = f"event:{event.id}"
+        yield model.Activity(
+            "tether:event",
+            pointer,
+            pointer,
+            event.at,
+            kind,
+            what or event.type.replace("_", " "),
+            key.id,
+            key.source,
+            event.session or "",
+            text.one_line(f"{event.actor}: {event.data.get('note', '')}".rstrip(": "), 240),
+        )
+
+
+def _under_claims(
+    connection: sqlite3.Connection, store: port.Store, key: ids.TaskKey, git_dirs: dict[str, str]
+) -> Iterator[model.Activity]:
+    """What was done by who held the task, and is nowhere said to be for it."""
+    wanted = (key.source, key.id)
+    for claim in claiming.history(store.rows, key):
+        window = _window(claim)
+        done = [
+            ledger.activity(source, path, tuple(found))
+            for source, path, *found in connection.execute(_OF_SESSION, window)
+        ]
+        done += [from_row(row) for row in store.rows(_SQL.of_session, **window)]
+        beside = _claims(store, session=claim.session_id)
+        yield from attribution.attributed(done, beside, wanted)
+        git_dir = git_dirs.get(claim.worktree or "")
+        if git_dir:
+            made = {each.oid for each in reflog.made(git_dir)}
+            plain = _commits_in(connection, claim, made)
+            beside = _claims(store, worktree=claim.worktree or "")
+            yield from attribution.attributed(plain, beside, wanted)
+
+
+def _window(claim: agents.Claim) -> dict[str, str]:
+    """The time of a claim, and its session with those that it started itself."""
+    return {
+        "session": claim.session_id,
+        "below": f"{claim.session_id}.",
+        "above": f"{claim.session_id}/",
+        "since": claim.claimed_at,
+        "until": claim.closed_at or "9",
+    }
+
+
+def _claims(store: port.Store, *, session: str = "", worktree: str = "") -> list[agents.Claim]:
+    rows = store.rows(_SQL.claims_overlapping, session=session, worktree=worktree)
+    return [agents.claim(row) for row in rows]
+
+
+def _commits_in(
+    connection: sqlite3.Connection, claim: agents.Claim, made: set[git.Oid]
+) -> list[model.Activity]:
+    begin = clock.parse(claim.claimed_at)
+    # A commit knows whole seconds only.
+    begin -= begin % 1000
+    end = clock.parse(claim.closed_at) if claim.closed_at else 2**53
+    rows = connection.execute(_COMMITS, (commits.COMMITS, begin, end)).fetchall()
+    found = [ledger.activity(source, path, tuple(row)) for source, path, *row in rows]
+    return [each for each in found if each.record in made]
+
+
+def _sessions(
+    connection: sqlite3.Connection, store: port.Store, wanted: set[str]
+) -> Iterator[model.Session]:
+    """What is known of the sessions: of one in several files the sum."""
+    for session in sorted(wanted):
+        rows = connection.execute(
+            "SELECT facts FROM evidence_files WHERE session = ? AND facts <> ''", (session,)
+        )
+        found = [readers.from_json(facts) for (facts,) in rows.fetchall()]
+        if not found:
+            kept = store.rows(_SQL.transcripts_of_session, session=session)
+            found = [readers.from_json(row["facts"]) for row in kept if row["facts"] != "{}"]
+        known = [each for each in found if each is not None]
+        if known:
+            yield merged(known)
+
+
+def merged(parts: list[model.Session]) -> model.Session:
+    """One session that is told of in several files: a resumed one, or one that was moved."""
+    last = max(parts, key=lambda each: (each.last_at, each.pointer))
+    started = [each.started_at for each in parts if each.started_at]
+    limited = max(parts, key=lambda each: each.limited_at)
+    return last._replace(
+        started_at=min(started, default=""),
+        compacted_at=max(each.compacted_at for each in parts),
+        compactions=max(each.compactions for each in parts),
+        limited_at=limited.limited_at,
+        resets_at=limited.resets_at,
+    )

@@ -1,0 +1,147 @@
+"""Brings the evidence forward to what there is now, and answers from it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+
+from tether import errors, git, index, workspace
+from tether.evidence import commits, keeping, ledger, model, places, timeline
+from tether.hints import NamedTuple, TypeVar
+from tether.ids import TaskKey
+from tether.store import port, sql
+from tether.tasks.sources import patterns
+
+T = TypeVar("T")
+# The first reading of a large history takes a while, and whoever comes second needs it too.
+_WAIT_SECONDS = 120.0
+_SQL = sql.Queries("evidence")
+
+
+class Looked(NamedTuple):
+    """What bringing everything forward came to."""
+
+    files: int = 0
+    read: int = 0
+    read_bytes: int = 0
+    commits: int = 0
+    kept: int = 0
+    problems: tuple[model.Problem, ...] = ()
+
+
+class Witness:
+    """Tells what happened in one repository."""
+
+    def __init__(
+        self,
+        here: workspace.Workspace,
+        store: port.Store,
+        where: places.Places,
+        kinds: patterns.Kinds,
+        *,
+        work_root: str,
+        host_id: str,
+        keeps_excerpts: bool,
+    ) -> None:
+        self._here = here
+        self._store = store
+        self._finder = patterns.Finder(kinds)
+        self._work_root = work_root
+        self._host_id = host_id
+        self._keeps_excerpts = keeps_excerpts
+        self._places = where
+        self.looked = Looked()
+
+    @property
+    def finder(self) -> patterns.Finder:
+        return self._finder
+
+    def timeline(self, key: TaskKey, names: tuple[str, ...] = ()) -> timeline.Timeline:
+        """The whole life of a task; `names` are ids that it had before."""
+        wanted = (key.id, *names)
+        return self.ask(
+            lambda connection: timeline.read(connection, self._store, key, wanted, self._git_dirs())
+        )
+
+    def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """Bring everything forward, and ask the index."""
+
+        def work(connection: sqlite3.Connection) -> T:
+            self.looked = self._look(connection)
+            return question(connection)
+
+        own = index.Index(self._here.store_dir)
+        try:
+            return own.derive(work, wait_seconds=_WAIT_SECONDS)
+        finally:
+            own.close()
+
+    def start_over(self) -> None:
+        """Forget what is derived, and derive it again."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            with ledger.transaction(connection):
+                for table in ("activities", "evidence_files", "parsed_files"):
+                    connection.execute(f"DELETE FROM {table}")  # noqa: S608 (own names)
+            self.looked = self._look(connection)
+
+        own = index.Index(self._here.store_dir)
+        try:
+            own.derive(work, wait_seconds=_WAIT_SECONDS)
+        finally:
+            own.close()
+
+    def problems(self) -> tuple[model.Problem, ...] | None:
+        """What cannot be read, without changing anything; None if nothing was ever read here."""
+        own = index.Index(self._here.store_dir)
+        try:
+            found = own.consider(lambda connection: self._look(connection, keeps=False))
+            return found.problems if found is not None else None
+        finally:
+            own.close()
+
+    def roots(self) -> tuple[str, ...]:
+        """The checkouts of this repository, also those that were there once."""
+        rows = self._store.rows(_SQL.worktrees)
+        return places.checkouts(self._here, sorted(row["worktree"] for row in rows))
+
+    def _look(self, connection: sqlite3.Connection, *, keeps: bool = True) -> Looked:
+        roots = self.roots()
+        search = places.Search(self._places, roots)
+        found = ledger.Ledger(connection, self._finder, roots).look(search)
+        problems = found.problems
+        count = 0
+        try:
+            history = commits.History(
+                connection, git.Git(self._here.place), self._finder, self._work_root
+            )
+            count = history.look()
+        except errors.GitError as problem:
+            problems = (*problems, model.Problem(self._here.place, "", problem.message))
+        kept = 0
+        try:
+            kept = self._keep(connection) if keeps else 0
+        except errors.StoreError as problem:
+            problems = (*problems, model.Problem("the store", "", problem.message))
+        return Looked(found.files, found.read, found.read_bytes, count, kept, problems)
+
+    def _keep(self, connection: sqlite3.Connection) -> int:
+        # Reading must not make a store where there is none.
+        if not self._store.exists():
+            return 0
+        return keeping.keep(
+            connection, self._store, self._host_id, with_excerpts=self._keeps_excerpts
+        )
+
+    def _git_dirs(self) -> dict[str, str]:
+        """The git dir of each checkout that is there now."""
+        found = {}
+        for root in self.roots():
+            try:
+                there = workspace.find(root) if os.path.isdir(root) else None
+            except errors.TetherError:
+                continue
+            if there and there.root == root and there.common_dir == self._here.common_dir:
+                found[root] = there.git_dir
+        return found
