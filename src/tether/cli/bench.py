@@ -63,6 +63,35 @@ def tasks(counts: tuple[int, ...], rounds: int, all_open: bool) -> answers.Answe
     return answers.Answer("tasks", result, lambda: _tasks_table(result))
 
 
+@bench.command("make-workload")
+@click.argument("directory", type=click.Path())
+@click.option(
+    "--scale",
+    default=1.0,
+    show_default=True,
+    type=click.FloatRange(0.001, 10),
+    help="1 is 1,000 sessions with 512,000 messages.",
+)
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--no-liveness", is_flag=True, help="Say nothing about processes.")
+@cold.answering
+def make_workload(directory: str, scale: float, seed: int, no_liveness: bool) -> answers.Answer:
+    """Write the traces of many agents at work, with the truth beside them.
+
+    The same seed and the same DIRECTORY, which occurs in the records, give the same bytes.
+    """
+    from tether.bench.workload import writing
+
+    result = writing.make(directory, scale, seed, has_liveness=not no_liveness)
+    return answers.Answer("workload", result, lambda: _workload_table(result))
+
+
+def _workload_table(result: dict[str, Any]) -> str:
+    lines = [f"{result['directory']}: {result['bytes']:,} bytes, as of {result['now']}", ""]
+    lines += [f"{name:<24} {count:>12,}" for name, count in result["counts"].items()]
+    return "\n".join(lines)
+
+
 def _claims_table(result: dict[str, Any]) -> str:
     lines = []
     for store, found in result["stores"].items():

@@ -42,6 +42,9 @@ COMMANDS = {
     "claim": Entry("tether.cli.claim", "Take a task, unless somebody alive has it."),
     "finish": Entry("tether.cli.task.move", "Say that your task is done."),
     "fail": Entry("tether.cli.task.move", "Say that your task failed, and why."),
+    "handoff": Entry(
+        "tether.cli.handoff", "Say what to know before taking a task up again, or leave a note."
+    ),
     "task": Entry("tether.cli.task.group", "Write tasks down, show them, move them."),
     "validate": Entry("tether.cli.validate", "Check the task files, and repair them."),
     "release": Entry("tether.cli.release", "Let go of a task that has no file."),
@@ -52,9 +55,12 @@ COMMANDS = {
     "send": Entry("tether.cli.send", "Write to a session, to an agent or to all."),
     "inbox": Entry("tether.cli.inbox", "Read what was written to you."),
     "events": Entry("tether.cli.events", "Show what happened, oldest first."),
+    "timeline": Entry("tether.cli.timeline", "Show a task's whole life, from all evidence."),
     "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
+    "reindex": Entry("tether.cli.reindex", "Make the index anew, from the files and from Git."),
     "export": Entry("tether.cli.transfer", "Write the whole store as JSON lines."),
     "import": Entry("tether.cli.transfer", "Fill an empty store from an export."),
+    "hook": Entry("tether.cli.hooks", "What Git calls; `tether init --git-hooks` sets it up."),
     "demo": Entry("tether.cli.demo", "Show Tether at work in a sample repository."),
     "bench": Entry("tether.cli.bench", "Measure Tether on this machine, as ratios."),
     "completion": Entry("tether.cli.completion", "Print the completion script of a shell."),

@@ -7,13 +7,15 @@ import sys
 from collections.abc import Mapping
 from functools import cached_property
 
-from tether import config, errors, store, text, workspace
+from tether import config, errors, ids, store, text, workspace
 from tether.hints import TYPE_CHECKING
 from tether.store import port
 
 if TYPE_CHECKING:
     from tether.agents import lookout, model, registry
+    from tether.evidence import places, witness
     from tether.tasks import desk, views, workdir
+    from tether.tasks.sources import finding
 
 # What says that an agent calls: without one of these the room `agents` is not even imported.
 _AGENT_VARIABLES = (
@@ -130,6 +132,79 @@ class Context:
             return self.session.session_id, self.session.agent_name
         except (errors.NotAllowed, errors.InvalidId):
             return "", ""
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """The kinds of task lists that count here: those of the settings, or those that are."""
+        from tether.tasks.sources import dialects, finding
+
+        if self.workspace.root is None:
+            return ()
+        said = _listed(self.settings.text("tasks.sources"))
+        unknown = [name for name in said if name not in dialects.NAMES]
+        if unknown:
+            raise errors.ConfigError(
+                f"tasks.sources: there is no kind of list '{text.one_line(unknown[0], 40)}'.",
+                hint=f"Use {', '.join(dialects.NAMES)}.",
+            )
+        return said or tuple(each.name for each in finding.detect(self.workspace.root))
+
+    @cached_property
+    def lists(self) -> finding.Lists:
+        """What the task lists of this checkout say."""
+        from tether import index
+        from tether.tasks.sources import finding
+
+        kept = index.Index(self.workspace.store_dir)
+        try:
+            return finding.read(self.workspace.root or "", self.sources, kept)
+        finally:
+            kept.close()
+
+    # Evidence
+
+    @cached_property
+    def witness(self) -> witness.Witness:
+        """Who tells what happened here."""
+        from tether.evidence import witness
+        from tether.tasks.sources import patterns
+
+        copy = self.settings.text("evidence.copy")
+        if copy not in ("excerpts", "pointers"):
+            raise errors.ConfigError("evidence.copy must be `excerpts` or `pointers`.")
+        kinds = patterns.Kinds(
+            (ids.OWN_SOURCE, *self.sources),
+            _listed(self.settings.text("evidence.ids")),
+            self.lists.prefixes() if self.workspace.root else (),
+        )
+        return witness.Witness(
+            self.workspace,
+            self.store,
+            self._places(),
+            kinds,
+            work_root=self.settings.text("tasks.root"),
+            host_id=self.spot.here.host_id,
+            keeps_excerpts=copy == "excerpts",
+        )
+
+    def _places(self) -> places.Places:
+        """Where agents and tools keep their files: as the settings, or their own variables, say."""
+        from tether.evidence import places
+
+        home = self.environ.get("HOME", "/nonexistent")
+        usual = {
+            "claude": [self.environ.get("CLAUDE_CONFIG_DIR") or f"{home}/.claude"],
+            "codex": [self.environ.get("CODEX_HOME") or f"{home}/.codex"],
+            "gemini": [f"{home}/.gemini"],
+            "cursor": [f"{home}/.cursor"],
+            "coditect": [f"{home}/.coditect-data", f"{home}/PROJECTS/.coditect-data"],
+        }
+        found = {}
+        for name, directories in usual.items():
+            said = self.settings.text(f"evidence.{name}_dir")
+            chosen = [each for each in said.split(os.pathsep) if each] or directories
+            found[name] = tuple(os.path.abspath(os.path.expanduser(each)) for each in chosen)
+        return places.Places(**found)
 
     # Who calls
 
@@ -294,3 +369,8 @@ class Context:
     def close(self) -> None:
         if "store" in self.__dict__:
             self.store.close()
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    """The parts of a setting with commas in it."""
+    return tuple(part.strip() for part in value.split(",") if part.strip())

@@ -16,7 +16,7 @@ from importlib import metadata
 
 import click
 
-from tether import __version__, config, errors, files, git, store, workspace
+from tether import __version__, config, errors, files, git, store, text, workspace
 from tether.agents import upkeep
 from tether.cli import answers, bytecode, cold, context
 from tether.hints import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
@@ -126,7 +126,22 @@ def _report(call: context.Context) -> dict[str, Any]:
         report["store"] = facts
         report["journal_mode"] = facts.get("journal_mode")
         checks.append(_check_store(facts))
+        checks.extend(_try(checks, "evidence", lambda: _check_evidence(call)) or [])
     return report
+
+
+def _check_evidence(call: context.Context) -> list[Check]:
+    """What of the evidence cannot be read, as far as anybody has asked for it yet."""
+    problems = call.witness.problems()
+    if problems is None:
+        return []
+    if not problems:
+        return [Check("evidence", "ok", "everything can be read")]
+    first = problems[0]
+    where = f", {first.where}" if first.where else ""
+    said = f"{len(problems)} problems; the first: {first.path}{where}: {first.message}"
+    hint = "`tether reindex` lists them; the rest of the evidence counts all the same."
+    return [Check("evidence", "warn", text.one_line(said), hint)]
 
 
 def _check_tasks(top: str, settings: config.Settings) -> list[Check]:

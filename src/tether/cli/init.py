@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 import click
 
 from tether import config, errors, files, ids, store, text, workspace
-from tether.cli import answers, cold, context
+from tether.cli import answers, cold, context, git_hooks
 from tether.hints import NamedTuple
 from tether.store import events, port
 
@@ -35,24 +36,35 @@ class Plan(NamedTuple):
     config_file: str | None
     """The file that still needs the workspace id."""
     steps: list[Step]
+    makes_store: bool = False
+    hook: git_hooks.Hooks | None = None
+    """The hook that is to be set up."""
+    notes: tuple[str, ...] = ()
 
 
 @click.command()
 @click.option("--yes", is_flag=True, help="Do it without asking.")
 @click.option("--dry-run", is_flag=True, help="Only say what it would do.")
+@click.option(
+    "--git-hooks",
+    "hooks",
+    is_flag=True,
+    help="Have Git add `Task: ID` to your commit messages while you hold a task.",
+)
 @cold.pass_call
 @cold.answering
-def init(call: context.Context, yes: bool, dry_run: bool) -> answers.Answer:
+def init(call: context.Context, yes: bool, dry_run: bool, hooks: bool) -> answers.Answer:
     """Set up Tether in this repository.
 
-    Looks at what is there, says what it would change, and changes it only after a yes.
+    Looks at what is there, says what it would change, and changes it only after a yes. Task lists
+    that you already keep are found and read; they stay as they are.
     """
-    plan = _plan(call.workspace, call.settings)
+    plan = _plan(call.workspace, call.settings, hooks=hooks)
     found = _found(call)
     if plan.steps and not dry_run:
         if not yes:
             _ask(found, plan)
-        plan = _apply(call)
+        plan = _apply(call, hooks=hooks)
     value = {
         "workspace_id": plan.workspace_id,
         "found": found,
@@ -62,7 +74,7 @@ def init(call: context.Context, yes: bool, dry_run: bool) -> answers.Answer:
     return answers.Answer("init", value, lambda: _told(found, plan, dry_run=dry_run, asked=not yes))
 
 
-def _plan(place: workspace.Workspace, settings: config.Settings) -> Plan:
+def _plan(place: workspace.Workspace, settings: config.Settings, *, hooks: bool) -> Plan:
     known = settings.workspace_id
     origin = settings.origins["workspace_id"]
     if known is None and origin != "default":
@@ -89,7 +101,20 @@ def _plan(place: workspace.Workspace, settings: config.Settings) -> Plan:
     if not exists:
         target = os.path.join(place.store_dir, "tether.db") if is_sqlite else "PostgreSQL"
         steps.append(Step(target, "create the store: claims, messages, events; never committed"))
-    return Plan(known or ids.WorkspaceId.generate(), config_file, steps)
+    plan = Plan(known or ids.WorkspaceId.generate(), config_file, steps, bool(steps))
+    return _with_hook(plan, place) if hooks else plan
+
+
+def _with_hook(plan: Plan, place: workspace.Workspace) -> Plan:
+    found = git_hooks.look(place)
+    if found.state == "elsewhere":
+        return plan._replace(notes=(git_hooks.elsewhere_hint(found),))
+    if found.state == "ours":
+        return plan
+    why = f"create Git's hook {git_hooks.NAME}: adds the task that you hold to commit messages"
+    if found.state == "theirs":
+        why += "; the one that is there is called first, from a copy beside it"
+    return plan._replace(steps=[*plan.steps, Step(found.path, why)], hook=found)
 
 
 def _config_file(place: workspace.Workspace) -> str:
@@ -110,7 +135,22 @@ def _found(call: context.Context) -> dict[str, str]:
         "kind": kind,
         "store": "PostgreSQL" if url else "SQLite",
         "store_dir": place.store_dir,
+        "lists": _lists(place),
     }
+
+
+def _lists(place: workspace.Workspace) -> str:
+    """The task lists that the team keeps, in words."""
+    from tether.tasks.sources import finding
+
+    found = finding.detect(place.root) if place.root else ()
+    read = finding.read(place.root or "", [each.name for each in found])
+    counts = Counter(key.source for key in read.items)
+    return ", ".join(
+        f"{each.name} ({counts[each.name]} tasks in {len(each.files)} "
+        f"{'file' if len(each.files) == 1 else 'files'})"
+        for each in found
+    )
 
 
 def _ask(found: dict[str, str], plan: Plan) -> None:
@@ -121,14 +161,16 @@ def _ask(found: dict[str, str], plan: Plan) -> None:
         raise errors.Declined
 
 
-def _apply(call: context.Context) -> Plan:
+def _apply(call: context.Context, *, hooks: bool) -> Plan:
     """Do what is still to do, and say what that was: another process may have been quicker."""
     # Before any file: a name that is not valid must leave the tree as it was.
     place, actor = call.workspace, call.actor
     with _alone(place, is_sqlite=not call.settings.text("store.url")):
         settings = config.load(place, call.environ)
-        plan = _plan(place, settings)
-        if plan.steps:
+        plan = _plan(place, settings, hooks=hooks)
+        if plan.hook is not None:
+            git_hooks.install(plan.hook)
+        if plan.makes_store:
             settings = settings.replacing("workspace_id", plan.workspace_id, "init")
             with contextlib.closing(store.open_store(place, settings)) as opened:
                 # Before any file too: a store that cannot be written must leave the tree as it was.
@@ -176,16 +218,20 @@ def _write_workspace_id(path: str, workspace_id: ids.WorkspaceId) -> None:
 
 
 def _told(found: dict[str, str], plan: Plan, *, dry_run: bool, asked: bool) -> str:
+    notes = "".join(f"\n{note}" for note in plan.notes)
     if not plan.steps:
-        return f"Nothing to do: Tether is set up in {found['place']}."
+        return f"Nothing to do: Tether is set up in {found['place']}.{notes}"
     if dry_run:
         return _plan_text(found, plan) + "\n\nNothing was changed (--dry-run)."
     done = "" if asked else _plan_text(found, plan) + "\n\n"
     commit = "\nCommit tether.toml so that other clones find the same workspace."
     is_tracked = plan.config_file and plan.config_file.endswith(config.TRACKED_FILE)
-    return f"{done}Done.{commit if is_tracked else ''}"
+    return f"{done}Done.{commit if is_tracked else ''}{notes}"
 
 
 def _plan_text(found: dict[str, str], plan: Plan) -> str:
     steps = "\n".join(f"  {step.why}\n      {step.path}" for step in plan.steps)
-    return f"Found {found['kind']} in {found['place']}; the store is {found['store']}.\n{steps}"
+    lists = f"\nFound task lists: {found['lists']}." if found["lists"] else ""
+    return (
+        f"Found {found['kind']} in {found['place']}; the store is {found['store']}.{lists}\n{steps}"
+    )

@@ -22,6 +22,7 @@ _HOT = {
     "events": "tether.cli.events",
     "finish": "tether.cli.task.move",
     "fail": "tether.cli.task.move",
+    "hook prepare-commit-msg": "tether.cli.hook",
     "next": "tether.cli.next",
     "orient": "tether.cli.orient",
     "task list": "tether.cli.task.listing",
@@ -40,7 +41,7 @@ _HOT = {
     "task archive": "tether.cli.task.move",  # of one task; the clean-up is click's
 }
 # Commands that have commands.
-_GROUPS = ("agent", "bench", "task")
+_GROUPS = ("agent", "bench", "hook", "task")
 # These look at the store as it is, or do on purpose what others do by the way.
 _NO_HOUSEKEEPING = ("sweep", "doctor", "init")
 # How a shell asks click for completions.
@@ -152,7 +153,7 @@ def _enter_directory(words: list[str]) -> list[str]:
 
 def _hot_answer(words: list[str], call: context.Context) -> answers.Answer | None:
     """The answer of a hot command; None if click should have a look at the call."""
-    name = " ".join(words[:2]) if words[:1] == ["task"] else "".join(words[:1])
+    name = " ".join(words[: 2 if words[:1] in (["hook"], ["task"]) else 1])
     module = _HOT.get(name)
     if module is None or _COMPLETE_VARIABLE in call.environ:
         return None

@@ -1,0 +1,249 @@
+"""`tether handoff`: everything that the next owner of a task should know; or a note for them."""
+
+from __future__ import annotations
+
+import click
+
+from tether import config, errors, git, ids, redaction, text
+from tether.agents import claims, leftovers, roll
+from tether.agents import model as agents
+from tether.brief import handoff as room
+from tether.cli import answers, cold, context, lookup
+from tether.evidence import model, recall, timeline, unfinished
+from tether.hints import Any
+from tether.store import events, port
+from tether.tasks import workdir
+
+_MAX_NOTE_CHARS = 4000
+_MAX_NOTES = 50
+_MAX_EVENTS = 10_000
+_HEADINGS = {
+    "task": "Task",
+    "stopped": "Where it stopped",
+    "contradictions": "Said and shown do not agree",
+    "notes": "Notes for you",
+    "unmet": "Not met yet",
+    "left": "Work that is not merged or committed",
+    "said": "Last words, newest first",
+    "failed": "Commands that failed, newest first",
+    "files": "Files that were edited, newest first",
+    "done": "What was done, newest first",
+}
+
+
+@click.command()
+@click.argument("task")
+@click.option("--note", metavar="TEXT", help="Leave a note for the next owner instead.")
+@click.option(
+    "--budget",
+    default=2000,
+    show_default=True,
+    metavar="TOKENS",
+    type=click.IntRange(room.MIN_BUDGET, 200_000),
+    help="At most about this much.",
+)
+@cold.answering
+@cold.pass_call
+def handoff(call: context.Context, task: str, note: str | None, budget: int) -> answers.Answer:
+    """Print the resume packet of a task: what to know before taking it up again.
+
+    Its text, where its last owner stopped and what was said and failed last, work that is neither
+    committed nor merged, criteria that are not met, and where words and Git disagree. It is data
+    from many hands, and is marked as such for an agent.
+    """
+    named = lookup.find(call, task)
+    if note is not None:
+        return _leave(call, named, note)
+    found = gather(call, named)
+    if not named.is_known and not found.line.activities and found.last is None:
+        raise named.missing()
+    # The fence and the headings are read, too.
+    packet = room.packet(found, budget - 80 if call.is_agent else budget)
+    value: dict[str, Any] = {
+        "task": named.value(),
+        "sections": {
+            section.name: [
+                {"text": text.clean(redaction.redact(line.text)), "source": line.source or None}
+                for line in section.lines
+            ]
+            for section in packet.sections
+        },
+        "left_out": packet.left_out,
+        "budget": budget,
+        "untrusted": ["text"],
+    }
+    return answers.Answer(
+        "handoff",
+        value,
+        lambda: answers.told(
+            _plain(packet), source=f"handoff {named.key.label}", for_agent=call.is_agent
+        ),
+    )
+
+
+def gather(call: context.Context, named: lookup.Named) -> room.Evidence:
+    """Everything that is known of a task, from all rooms."""
+    line = call.witness.timeline(named.key, named.aliases)
+    last = claims.last_of(call.store.rows, named.key)
+    session = _session(line, last)
+    left = leftovers.Leftovers()
+    if last is not None:
+        root = call.settings.text("tasks.root")
+        left = leftovers.read(
+            call.workspace,
+            last,
+            lambda path: path == config.TRACKED_FILE or workdir.is_ours(path, root),
+        )
+    return room.Evidence(
+        _subject(named),
+        line,
+        last,
+        _verdict(call, last),
+        session,
+        _recalled(line, last, session),
+        left,
+        _branches(call, named, last),
+        tuple(_notes(call, named.key)),
+    )
+
+
+def _subject(named: lookup.Named) -> room.Subject:
+    paragraphs: list[tuple[str, str]] = []
+    unmet: list[str] = []
+    if named.loaded is not None:
+        fields = named.loaded.document.fields
+        paragraphs = [
+            (name, _told(fields[name]))
+            for name in ("description", "plan", "error", "result")
+            if fields.get(name)
+        ]
+        unmet = [each for each in map(_told, _listed(fields.get("acceptance"))) if each]
+    elif named.item is not None:
+        item = named.item
+        paragraphs = [("section", item.section)] if item.section else []
+        paragraphs += [("description", item.description)] if item.description else []
+        unmet = [said for is_met, said in item.acceptance if not is_met]
+        if item.parts_total:
+            paragraphs.append(("parts", f"{item.parts_done} of {item.parts_total} done"))
+    state = named.state or "on no list"
+    return room.Subject(
+        named.key,
+        text.one_line(named.title, 200),
+        state,
+        named.where,
+        tuple(paragraphs),
+        tuple(text.one_line(each, 300) for each in unmet),
+    )
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value] if value else []
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_told(item)}" for name, item in value.items())
+    if isinstance(value, list):
+        return "\n".join(map(_told, value))
+    return str(value) if value is not None else ""
+
+
+def _verdict(call: context.Context, last: agents.Claim | None) -> str:
+    if last is None or last.closed_at is not None:
+        return ""
+    holder = roll.get(call.store.rows, last.session_id)
+    if holder is None:
+        return ""
+    verdict = call.spot.shown_verdict(holder)
+    return f"{verdict.state}: {verdict.reason}"
+
+
+def _session(line: timeline.Timeline, last: agents.Claim | None) -> model.Session | None:
+    """The session that had the task last, or else worked on it last."""
+    known = {each.session: each for each in line.sessions}
+    if last is not None and last.session_id in known:
+        return known[last.session_id]
+    moving = [each for each in line.activities if each.kind in model.MOVING and each.session]
+    return known.get(moving[-1].session) if moving else None
+
+
+def _recalled(
+    line: timeline.Timeline, last: agents.Claim | None, session: model.Session | None
+) -> recall.Recalled:
+    if session is None:
+        return recall.Recalled([], [])
+    path = session.pointer.removeprefix("file:").partition("#")[0]
+    is_of_claim = last is not None and last.session_id == session.session
+    since = last.claimed_at if last is not None and is_of_claim else ""
+    until = (last.closed_at or "9") if last is not None and is_of_claim else "9"
+    near = [each.pointer for each in line.activities if each.session == session.session]
+    return recall.recall(near, path, since, until, at_end=session.last_at <= until)
+
+
+def _branches(
+    call: context.Context, named: lookup.Named, last: agents.Claim | None
+) -> tuple[unfinished.Branch, ...]:
+    """The branches of this task that are not merged: its claim's, and those called by its id."""
+    try:
+        repository = git.Git(call.workspace.place)
+        main = unfinished.main_branch(repository)
+        found = unfinished.unmerged(repository, main) if main else []
+    except errors.GitError:
+        return ()
+    own = last.branch if last is not None else None
+    names = {named.key.id, *named.aliases}
+    return tuple(
+        branch
+        for branch in found
+        if branch.name == own
+        or any(each.id in names for each in call.witness.finder.find(branch.name))
+    )
+
+
+def _notes(call: context.Context, key: ids.TaskKey) -> list[room.Note]:
+    wanted = events.Filter(task=key.id, source=key.source)
+    latest = events.latest(call.store, _MAX_EVENTS, wanted)
+    found = [each for each in latest if each.type == events.HANDOFF_LEFT.name]
+    return [
+        room.Note(
+            each.at, each.actor, text.one_line(str(each.data["note"]), 400), f"event:{each.id}"
+        )
+        for each in reversed(found[-_MAX_NOTES:])
+    ]
+
+
+def _leave(call: context.Context, named: lookup.Named, note: str) -> answers.Answer:
+    said = redaction.redact(text.clean(note)).strip()
+    if not said or len(said) > _MAX_NOTE_CHARS:
+        raise errors.UsageError(
+            f"A note has 1 to {_MAX_NOTE_CHARS} characters. Nothing was changed."
+        )
+    if not named.is_known and claims.last_of(call.store.rows, named.key) is None:
+        raise named.missing()
+    key, session = named.key, call.agent.session_id
+
+    def work(transaction: port.Transaction) -> None:
+        transaction.event(
+            events.HANDOFF_LEFT,
+            actor=call.actor,
+            session=session,
+            source=key.source,
+            task=key.id,
+            data={"note": said},
+        )
+
+    call.store.write("handoff", work)
+    value = {"task": named.value(), "note": text.mark(said, source=f"handoff {key.label}")}
+    return answers.Answer("handoff", value, lambda: f"Noted for whoever takes up {key.label}.")
+
+
+def _plain(packet: room.Packet) -> str:
+    lines: list[str] = []
+    for section in packet.sections:
+        lines += ["", f"{_HEADINGS[section.name]}:"] if lines else [f"{_HEADINGS[section.name]}:"]
+        for line in section.lines:
+            source = f"  [{text.one_line(line.source)}]" if line.source else ""
+            lines.append(f"  {text.one_line(redaction.redact(line.text))}{source}")
+    if packet.left_out:
+        lines += ["", f"{packet.left_out} more lines did not fit; --budget makes room."]
+    return "\n".join(lines)

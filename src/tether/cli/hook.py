@@ -1,0 +1,69 @@
+"""`tether hook`: what Git calls. It never stands in the way: whatever happens, it ends with 0."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from tether import files, git
+from tether.agents import claims
+from tether.agents import model as agents
+from tether.cli import answers, context, verbs
+from tether.git import trailers
+
+TRAILER = "Task"
+_MAX_MESSAGE_BYTES = 1024 * 1024
+# Git's word for where a message is from, if it is not the committer's own.
+_NOT_OURS = ("merge", "squash")
+_TELLING = ("work", "track", "backlog", "beads")
+
+
+def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
+    said = ""
+    try:
+        said = _prepare(call, values["file"], values["source"])
+    except Exception as problem:  # noqa: BLE001 (a commit must not fail because of a trailer)
+        if call.environ.get("TETHER_DEBUG"):
+            sys.stderr.write(f"tether: note: no trailer was added: {problem}\n")
+    return answers.Answer("hook", {"trailer": said or None}, lambda: "")
+
+
+def _prepare(call: context.Context, path: str, source: str) -> str:
+    """Add the trailer to a message in the making; what was added."""
+    if source in _NOT_OURS:
+        return ""
+    claim = _claim(call)
+    if claim is None:
+        return ""
+    directory, name = os.path.split(os.path.abspath(path))
+    root = files.Root(directory)
+    old = root.read_bytes(name, _MAX_MESSAGE_BYTES).decode("utf-8", "surrogateescape")
+    comment = git.Git(call.workspace.place).comment_mark()
+    # An id that tells its own list stands alone, as people write it.
+    label = claim.task if claim.source in _TELLING else claim.key.label
+    new = trailers.with_trailer(old, TRAILER, label, comment)
+    if new == old:
+        return ""
+    root.write_atomic(name, new.encode("utf-8", "surrogateescape"))
+    return f"{TRAILER}: {label}"
+
+
+def _claim(call: context.Context) -> agents.Claim | None:
+    """What the committer holds: taken in this checkout rather than elsewhere, and last."""
+    held = claims.open_ones(call.store.rows, call.session.session_id)
+    here = [claim for claim in held if claim.worktree == call.workspace.root]
+    return max(here or held, key=lambda claim: claim.claimed_at, default=None)
+
+
+VERBS = {
+    "prepare-commit-msg": verbs.Verb(
+        name="prepare-commit-msg",
+        help="Add `Task: ID` to a commit message, by the committer's open claim.",
+        options=(),
+        arguments=(
+            verbs.Argument("file", "The file of the message."),
+            verbs.Argument("source", "Where it is from, as Git says."),
+        ),
+        run=_run,
+    )
+}

@@ -1,0 +1,40 @@
+"""`tether reindex`: forget what is derived, and derive it again."""
+
+from __future__ import annotations
+
+import click
+
+from tether import text
+from tether.cli import answers, cold, context
+from tether.cli import timeline as shown
+from tether.hints import Any
+
+
+@click.command()
+@cold.answering
+@cold.pass_call
+def reindex(call: context.Context) -> answers.Answer:
+    """Make the index anew, from the files and from Git.
+
+    Nothing can be lost by it: the index only holds what is read elsewhere, and gives the same
+    answers afterwards.
+    """
+    call.witness.start_over()
+    found = call.witness.looked
+    value: dict[str, Any] = {
+        "files": found.files,
+        "read": found.read,
+        "bytes": found.read_bytes,
+        "commits": found.commits,
+        "problems": [shown.problem_value(each) for each in found.problems],
+    }
+
+    def plain() -> str:
+        counts = f"{found.read} of {found.files} files ({found.read_bytes} bytes)"
+        lines = [f"Read {counts} and {found.commits} commits."]
+        for each in found.problems[:20]:
+            where = f", {each.where}" if each.where else ""
+            lines.append(f"Problem: {text.one_line(each.path)}{where}: {each.message}")
+        return "\n".join(lines)
+
+    return answers.Answer("reindex", value, plain)

@@ -1,0 +1,182 @@
+"""`tether timeline`: a task's whole life, as a list and as a small picture."""
+
+from __future__ import annotations
+
+import click
+
+from tether import clock, text
+from tether.cli import answers, cold, context, lookup
+from tether.cli.task import shown
+from tether.evidence import model
+from tether.evidence import timeline as room
+from tether.hints import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import rich.console
+
+_BARS = " ▁▂▃▄▅▆▇█"
+_STYLES = {
+    model.WORKED: "green",
+    model.STATED: "cyan",
+    model.MENTIONED: "",
+    model.LISTED: "dim",
+}
+
+
+@click.command()
+@click.argument("task")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(model.KINDS), help="Only these.")
+@click.option(
+    "--limit",
+    default=50,
+    show_default=True,
+    metavar="N",
+    type=click.IntRange(1, 100_000),
+    help="On a terminal or in a text: at most the newest N. JSON has all.",
+)
+@cold.answering
+@cold.pass_call
+def timeline(
+    call: context.Context, task: str, kinds: tuple[str, ...], limit: int
+) -> answers.Answer:
+    """Show a task's whole life: from files, Git, transcripts, logs and the store.
+
+    TASK is its id, or source:id. `worked` and `stated` say that somebody did or declared something;
+    `mentioned` and `listed` are talk. Each line names what it is from and where to open it.
+    """
+    named = lookup.find(call, task)
+    found = call.witness.timeline(named.key, named.aliases)
+    if not found.activities and not named.is_known:
+        raise named.missing()
+    chosen = [each for each in found.activities if not kinds or each.kind in kinds]
+    value: dict[str, Any] = {
+        "task": named.value(),
+        "last_worked_at": found.last_worked_at or None,
+        "activities": [activity_value(each) for each in chosen],
+        "sessions": [session_value(each) for each in found.sessions],
+        "problems": [problem_value(each) for each in call.witness.looked.problems],
+        "untrusted": ["text", "files", "title", "last_said", "cwd", "branch"],
+    }
+    return answers.Answer(
+        "",
+        value,
+        lambda: answers.told(
+            _plain(named, found, chosen, limit), source=named.key.label, for_agent=call.is_agent
+        ),
+        lambda console: _styled(console, named, found, chosen, limit),
+    )
+
+
+def activity_value(each: model.Activity) -> dict[str, Any]:
+    """An activity for programs."""
+    return {
+        "at": each.at or None,
+        "kind": each.kind,
+        "what": each.what,
+        "source": each.source,
+        "session": each.session or None,
+        "pointer": each.pointer,
+        "task": each.task,
+        "text": text.clean(each.text) or None,
+        "files": [text.clean(path) for path in each.files],
+    }
+
+
+def session_value(each: model.Session) -> dict[str, Any]:
+    """A session for programs, as its own transcript tells of it."""
+    value = {name: item or None for name, item in each._asdict().items()}
+    for name in ("last_said", "title", "cwd", "branch"):
+        value[name] = text.clean(str(value[name])) if value[name] else None
+    return {**value, "compactions": each.compactions}
+
+
+def problem_value(each: model.Problem) -> dict[str, str]:
+    return {name: text.clean(item) for name, item in each._asdict().items()}
+
+
+def _plain(
+    named: lookup.Named, found: room.Timeline, chosen: list[model.Activity], limit: int
+) -> str:
+    lines = [*_heading(named, found), *_picture(chosen, min(60, shown.width() - 14)), ""]
+    rows = [_row(each) for each in chosen[-limit:]]
+    if rows:
+        lines.append(shown.table(rows, shown.width()))
+    return "\n".join([*lines, *_rest(chosen, limit)]).rstrip()
+
+
+def _styled(
+    console: rich.console.Console,
+    named: lookup.Named,
+    found: room.Timeline,
+    chosen: list[model.Activity],
+    limit: int,
+) -> None:
+    from rich import text as rich_text
+
+    def show(line: str, style: str = "") -> None:
+        console.print(rich_text.Text(text.clean(line), style=style), overflow="crop", no_wrap=True)
+
+    for number, line in enumerate(_heading(named, found)):
+        show(line, "bold" if not number else "")
+    for line in _picture(chosen, min(60, console.width - 14)):
+        show(line, _STYLES.get(line.split(" ", 1)[0], "dim"))
+    show("")
+    newest = chosen[-limit:]
+    if newest:
+        table = shown.table([_row(each) for each in newest], console.width)
+        for line, each in zip(table.split("\n"), newest, strict=True):
+            show(line, _STYLES[each.kind])
+    for line in _rest(chosen, limit):
+        show(line, "dim")
+
+
+def _heading(named: lookup.Named, found: room.Timeline) -> list[str]:
+    state = f"  ({named.state})" if named.state else ""
+    lines = [f"{named.key.label}  {text.one_line(named.title, 100)}".rstrip() + state]
+    if found.last_worked_at:
+        lines.append(f"Last worked on {_time(found.last_worked_at)}.")
+    elif found.activities:
+        lines.append("Nobody has worked on it, as far as can be seen.")
+    else:
+        lines.append("Nothing is known of it but its place on the list.")
+    for each in found.sessions:
+        if each.limited_at and each.ending == "limited":
+            until = f" until {_time(each.resets_at)}" if each.resets_at else ""
+            lines.append(f"Session {each.session} stopped at a usage limit{until}.")
+    return lines
+
+
+def _picture(chosen: list[model.Activity], width: int) -> list[str]:
+    """One row for each kind: how much of it there was over time."""
+    dated = [(clock.parse(each.at), each.kind) for each in chosen if each.at]
+    if len(dated) < 2 or width < 20:
+        return []
+    first, last = min(dated)[0], max(dated)[0]
+    span = max(1, last - first)
+    lines = []
+    for kind in model.KINDS:
+        counts = [0] * width
+        for at, each in dated:
+            if each == kind:
+                counts[min(width - 1, (at - first) * width // span)] += 1
+        if any(counts):
+            most = max(counts)
+            bars = "".join(_BARS[-(-8 * count // most)] for count in counts)
+            lines.append(f"{kind:<10} {bars}")
+    begin, end = (clock.text(ms)[:10] for ms in (first, last))
+    return [*lines, f"{'':<10} {begin}{end:>{width - len(begin)}}"]
+
+
+def _row(each: model.Activity) -> tuple[str, ...]:
+    said = each.text if not each.files or each.text else ", ".join(each.files)
+    who = each.session[:12]
+    return (_time(each.at), each.kind, each.what, who, f"{said}  [{each.pointer}]".strip())
+
+
+def _rest(chosen: list[model.Activity], limit: int) -> list[str]:
+    earlier = len(chosen) - limit
+    return [f"… and {earlier} earlier; --limit shows more."] if earlier > 0 else []
+
+
+def _time(at: str) -> str:
+    return f"{at[:16].replace('T', ' ')}Z" if at else "(no time)"
