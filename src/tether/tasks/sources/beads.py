@@ -73,11 +73,13 @@ def _lines(content: str) -> Iterator[tuple[int, str]]:
 
 
 def _decoded(line: str) -> dict[str, Any] | None:
+    if line[0] != "{":
+        return None
     try:
-        issue = json.loads(line)
+        issue: dict[str, Any] = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return issue if isinstance(issue, dict) else None
+    return issue
 
 
 def _said(issue: dict[str, Any] | None) -> Said:
