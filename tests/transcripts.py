@@ -47,7 +47,9 @@ def lines(data: bytes) -> list[adapter.Line]:
 
 def arriving(chosen: adapter.Adapter, all_lines: list[adapter.Line]) -> list[adapter.Line]:
     """Those lines that a reader gives to its adapter."""
-    needles = re.compile(b"|".join(each.pattern for each in chosen.needles))
+    needles = re.compile(
+        b"|".join(re.escape(n) if isinstance(n, bytes) else n.pattern for n in chosen.needles)
+    )
     return [each for each in all_lines if FINDER.may_hold(each.raw) or needles.search(each.raw)]
 
 

@@ -194,7 +194,12 @@ def dump(connection: sqlite3.Connection) -> str:
         "SELECT path, source, reader, is_ours, offset, anchor, state, facts, session, problems"
         " FROM evidence_files"
     )
-    return json.dumps([sorted(rows.fetchall()), sorted(known.fetchall())], indent=0)
+    edits = connection.execute(
+        "SELECT f.path, start, end, e.path, at FROM edits AS e JOIN evidence_files AS f"
+        " ON f.id = e.file"
+    )
+    tables = (rows, known, edits)
+    return json.dumps([sorted(each.fetchall()) for each in tables], indent=0)
 
 
 def check(plan: list[tuple[str, int, str]]) -> int:

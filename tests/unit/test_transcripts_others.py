@@ -41,7 +41,9 @@ def lines(data: bytes) -> list[adapter.Line]:
 
 def mattering(chosen: adapter.Adapter, data: bytes) -> list[adapter.Line]:
     """Those lines that a reader gives to its adapter."""
-    needles = re.compile(b"|".join(each.pattern for each in chosen.needles))
+    needles = re.compile(
+        b"|".join(re.escape(n) if isinstance(n, bytes) else n.pattern for n in chosen.needles)
+    )
     return [each for each in lines(data) if FINDER.may_hold(each.raw) or needles.search(each.raw)]
 
 

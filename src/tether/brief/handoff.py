@@ -6,9 +6,10 @@ packet is words of others, so the surfaces hand it on as data. Which text is who
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from tether import clock, ids, text
+from tether import clock, ids, redaction, text
 from tether.agents import leftovers
 from tether.agents import model as agents
 from tether.evidence import model, recall, timeline, unfinished
@@ -18,7 +19,14 @@ from tether.tasks import states
 # What a token of a language model holds, about: the budget is one of reading, not of bytes.
 CHARS_PER_TOKEN = 4
 MIN_BUDGET = 200
-_SAYS_DONE = ("done", "finished", "complete", "committed", "pushed", "merged", "all tests pass")
+# What a surface puts around a line, above a section, and below everything that did not fit.
+LINE_CHARS = 9
+HEADING_CHARS = 44
+REST_CHARS = 64
+_SAYS_DONE = re.compile(
+    r"\b(?:done|finished|completed?|committed|pushed|merged|all tests pass)\b", re.IGNORECASE
+)
+_CLOSES = re.compile(r"\b(?:completes?|finish(?:es|ed)?|closes|done)\b", re.IGNORECASE)
 
 
 class Subject(NamedTuple):
@@ -82,7 +90,18 @@ class Packet(NamedTuple):
 
 def packet(found: Evidence, budget: int) -> Packet:
     """The resume packet within a budget of tokens."""
-    return fit(sections(found), budget * CHARS_PER_TOKEN)
+    # As they will be read: what stands for a secret may be longer than it.
+    cleaned = [
+        Section(
+            each.name,
+            tuple(
+                Line(text.one_line(redaction.redact(line.text)), text.one_line(line.source))
+                for line in each.lines
+            ),
+        )
+        for each in sections(found)
+    ]
+    return fit(cleaned, budget * CHARS_PER_TOKEN)
 
 
 def sections(found: Evidence) -> list[Section]:
@@ -138,14 +157,14 @@ def contradictions(found: Evidence) -> list[str]:
 
 def fit(found: list[Section], max_chars: int) -> Packet:
     """The lines that fit: from each section its first, then from each its second, and so on."""
-    room = max_chars
+    room = max_chars - REST_CHARS
     taken: dict[str, int] = {}
     is_full: set[str] = set()
     for number in range(max((len(each.lines) for each in found), default=0)):
         for section in found:
             if number >= len(section.lines) or section.name in is_full:
                 continue
-            cost = _cost(section.lines[number]) + (len(section.name) + 2 if not number else 0)
+            cost = _cost(section.lines[number]) + (HEADING_CHARS if not number else 0)
             if cost > room:
                 is_full.add(section.name)  # no later line of it either: a gap would mislead
                 continue
@@ -159,7 +178,7 @@ def fit(found: list[Section], max_chars: int) -> Packet:
 
 
 def _cost(line: Line) -> int:
-    return len(line.text) + len(line.source) + 6
+    return len(line.text) + len(line.source) + LINE_CHARS
 
 
 def _task(subject: Subject) -> list[Line]:
@@ -286,13 +305,11 @@ def _lost(
 
 
 def _is_closing(subject: str) -> bool:
-    words = subject.lower()
-    return any(word in words for word in ("complete ", "completes ", "finish", "closes ", "done"))
+    return _CLOSES.search(subject) is not None
 
 
 def _claims_done(said: str) -> bool:
-    words = said.lower()
-    return any(word in words for word in _SAYS_DONE) and "not " not in words
+    return _SAYS_DONE.search(said) is not None and "not " not in said.lower()
 
 
 def _count(number: int, noun: str) -> str:

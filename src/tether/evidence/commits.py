@@ -18,8 +18,8 @@ COMMITS = "git:commit"
 LISTS = "git:list"
 VERSION = "1"
 _MAX_FILES = 50
-# So many commits are looked at together, which is what their lists cost in memory.
-_BATCH = 500
+# So many commits are looked at together: their lists are in the memory at once.
+_BATCH = 100
 _FILE = "SELECT id, reader, state FROM evidence_files WHERE path = ?"
 _NEW = (
     "INSERT INTO evidence_files (path, source, stamp, reader, is_ours, offset, anchor, state,"
@@ -58,7 +58,7 @@ class History:
             if version != self._version or self._repository.missing(gone):
                 known, gone = [], []
                 for each in (file_id, lists_id):
-                    self._connection.execute("DELETE FROM activities WHERE file = ?", (each,))
+                    ledger.forget(self._connection, each)
             if gone:
                 self._take_back(self._repository.log(gone, exclude=tips), (file_id, lists_id))
             count = 0

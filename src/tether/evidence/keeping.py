@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from tether import text
-from tether.evidence import lines, readers
+from tether.evidence import ledger, lines, model, readers
 from tether.hints import Any, NamedTuple
 from tether.store import port, sql
 
@@ -20,6 +20,7 @@ PERISHABLE = (
     "claude:transcript",
     "codex:rollout",
     "gemini:session",
+    "gemini:whole",
     "cursor:transcript",
     "coditect:messaging",
 )
@@ -30,12 +31,14 @@ _ROWS = 10_000
 _MAX_PATH_CHARS = 1000
 _FILES = (
     "SELECT id, path, source, session, reader, anchor, offset, facts FROM evidence_files"
-    " WHERE is_ours = 1 AND source IN (?, ?, ?, ?, ?) ORDER BY path"
+    " WHERE is_ours = 1 AND source IN (?, ?, ?, ?, ?, ?) ORDER BY path"
 )
+# What is only listed is not kept, nor what no claim can ever tell the task of.
 _ACTIVITIES = (
-    "SELECT record, task_source, task, kind, what, at, session, place, text, files"
-    " FROM activities WHERE file = ? AND start >= ?"
+    "SELECT place, record, task_source, task, kind, what, at, session, text, files"
+    " FROM activities WHERE file = ? AND start >= ? AND kind <> 'listed' AND (task <> '' OR ?)"
 )
+_EDITS = "SELECT start, end, path, at FROM edits WHERE file = ? AND start >= ?"
 
 
 class File(NamedTuple):
@@ -72,6 +75,7 @@ def keep(
         is_kept = copy == Copy(file.reader, file.anchor, file.offset)
         if not is_kept and len(file.path) <= _MAX_PATH_CHARS:
             changed.append((file, copy))
+    claimers = {row["session_id"] for row in store.rows(_SQL.claimers)}
     batch = _Batch(store, host_id)
     for file, copy in changed:
         has_grown = copy is not None and _has_grown(file, copy)
@@ -79,9 +83,9 @@ def keep(
         if copy is not None and has_grown and copy.reader != file.reader:
             batch.outdated.append(file.path)
             begin = 0
-        found = connection.execute(_ACTIVITIES, (file.id, begin))
-        for row in _rows(found, host_id, file, with_excerpts=with_excerpts):
-            batch.rows.append(row)
+        has_claims = file.session.partition(".")[0] in claimers
+        for each in _found(connection, file, begin, has_claims=has_claims):
+            batch.rows.append(_row(each, host_id, file, with_excerpts=with_excerpts))
             if len(batch.rows) == _ROWS:
                 batch.write()
         batch.read.append(_transcript(host_id, file, with_excerpts=with_excerpts))
@@ -127,25 +131,35 @@ def _has_grown(file: File, copy: Copy) -> bool:
         os.close(descriptor)
 
 
-def _rows(
-    found: sqlite3.Cursor, host_id: str, file: File, *, with_excerpts: bool
-) -> Iterator[dict[str, object]]:
-    for record, task_source, task, kind, what, at, session, place, excerpt, files in found:
-        yield {
-            "source": file.source,
-            "record": record,
-            "task_source": task_source,
-            "task": task,
-            "kind": kind,
-            "what": what,
-            "at": at or None,
-            "session": session,
-            "host_id": host_id,
-            "file": file.path,
-            "place": place,
-            "excerpt": text.storable(excerpt) if with_excerpts else "",
-            "files": files,
-        }
+def _found(
+    connection: sqlite3.Connection, file: File, begin: int, *, has_claims: bool
+) -> Iterator[model.Activity]:
+    """What of a file is worth keeping, from a place in it on."""
+    for found in connection.execute(_ACTIVITIES, (file.id, begin, has_claims)):
+        yield ledger.activity(file.source, file.path, found)
+    if has_claims:
+        for edit in connection.execute(_EDITS, (file.id, begin)):
+            yield ledger.edit(file.source, file.path, file.session, edit)
+
+
+def _row(
+    each: model.Activity, host_id: str, file: File, *, with_excerpts: bool
+) -> dict[str, object]:
+    return {
+        "source": file.source,
+        "record": each.record,
+        "task_source": each.task_source,
+        "task": each.task,
+        "kind": each.kind,
+        "what": each.what,
+        "at": each.at or None,
+        "session": each.session,
+        "host_id": host_id,
+        "file": file.path,
+        "place": each.pointer.replace(file.path, "", 1),
+        "excerpt": text.storable(each.text) if with_excerpts else "",
+        "files": "\n".join(each.files),
+    }
 
 
 def _transcript(host_id: str, file: File, *, with_excerpts: bool) -> dict[str, Any]:

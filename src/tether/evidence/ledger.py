@@ -6,7 +6,9 @@ while it grew. Nothing here fails because of a file: what cannot be read is a pr
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
@@ -34,7 +36,9 @@ _NEW = (
     " facts, session, problems) VALUES (?, ?, '', '', 1, 0, '', '{}', '', '', '[]')"
 )
 _ADD = "INSERT INTO activities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_FORGET = "DELETE FROM activities WHERE file = ?"
+_ADD_EDIT = "INSERT OR IGNORE INTO edits VALUES (?, ?, ?, ?, ?)"
+_FORGET = ("DELETE FROM activities WHERE file = ?", "DELETE FROM edits WHERE file = ?")
+EDITED = "edited"
 
 
 class Looked(NamedTuple):
@@ -55,6 +59,7 @@ class Ledger:
     ) -> None:
         self._connection = connection
         self._aims = readers.Aims(finder, roots, self._has_file)
+        self._names: set[str] = set()
 
     def look(self, search: places.Search) -> Looked:
         """Bring everything forward to what the files say now."""
@@ -139,12 +144,15 @@ class Ledger:
         )
         for file_id, path in rows.fetchall():
             if path not in seen:
-                self._connection.execute(_FORGET, (file_id,))
+                forget(self._connection, file_id)
                 self._connection.execute("DELETE FROM evidence_files WHERE id = ?", (file_id,))
 
     def _has_file(self, path: str) -> bool:
-        wanted = "SELECT 1 FROM evidence_files WHERE path = ?"
-        return self._connection.execute(wanted, (path,)).fetchone() is not None
+        # By its name, which no two sessions share: who copied it may have had it elsewhere.
+        if not self._names:
+            rows = self._connection.execute("SELECT path FROM evidence_files")
+            self._names = {os.path.basename(known) for (known,) in rows}
+        return path.endswith(".jsonl") and os.path.basename(path) in self._names
 
 
 class transaction:  # noqa: N801 (used like a function)
@@ -170,11 +178,24 @@ class _Sink:
         self._path = path
 
     def forget(self) -> None:
-        self._connection.execute(_FORGET, (self._file_id,))
+        forget(self._connection, self._file_id)
 
     def add(self, activities: Iterable[model.Activity]) -> None:
-        rows = (row(self._file_id, self._path, each) for each in activities)
+        rows, edits = [], []
+        for each in activities:
+            if each.what == EDITED and not each.task:
+                start, _, end = each.pointer.rpartition("=")[2].partition("-")
+                edits += [(self._file_id, start, end, _stored(p), each.at) for p in each.files]
+            else:
+                rows.append(row(self._file_id, self._path, each))
         self._connection.executemany(_ADD, rows)
+        self._connection.executemany(_ADD_EDIT, edits)
+
+
+def forget(connection: sqlite3.Connection, file_id: int) -> None:
+    """Drop what a file said."""
+    for statement in _FORGET:
+        connection.execute(statement, (file_id,))
 
 
 def row(file_id: int, path: str, each: model.Activity) -> tuple[int | str, ...]:
@@ -200,6 +221,17 @@ def activity(source: str, path: str, found: tuple[str, ...]) -> model.Activity:
     paths = tuple(files.split("\n")) if files else ()
     return model.Activity(
         source, pointer, record, at, kind, what, task, task_source, session, said, paths
+    )
+
+
+def edit(source: str, file: str, session: str, found: tuple[int, int, str, str]) -> model.Activity:
+    """The activity of a row of `edits`, without its first column."""
+    start, end, path, at = found
+    # The same edit in a copy of its file has the same name.
+    name = hashlib.blake2b(f"{session}/{at}/{path}".encode(), digest_size=12).hexdigest()
+    pointer = f"file:{file}#bytes={start}-{end}"
+    return model.Activity(
+        source, pointer, f"edit:{name}", at, model.WORKED, EDITED, session=session, files=(path,)
     )
 
 

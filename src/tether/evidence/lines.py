@@ -33,7 +33,7 @@ class Lines:
         self._size = size
         self.problems: list[model.Problem] = []
 
-    def mattering(self, wanted: tuple[re.Pattern[bytes], ...]) -> Iterator[adapter.Line]:
+    def mattering(self, wanted: tuple[bytes | re.Pattern[bytes], ...]) -> Iterator[adapter.Line]:
         """The whole lines that hold something of what is wanted, in order."""
         for start, block in self._blocks():
             for begin, end in _spans(block, wanted):
@@ -77,17 +77,23 @@ class Lines:
         return self._size
 
 
-def _spans(block: bytes, wanted: tuple[re.Pattern[bytes], ...]) -> list[tuple[int, int]]:
+def _spans(block: bytes, wanted: tuple[bytes | re.Pattern[bytes], ...]) -> list[tuple[int, int]]:
     """Where the lines are that hold something of what is wanted."""
     spans: dict[int, int] = {}
-    for pattern in wanted:
-        found = pattern.search(block)
-        while found:
-            at = found.start()
+    for each in wanted:
+        at = _next(block, each, 0)
+        while at >= 0:
             end = block.find(b"\n", at)
             spans[block.rfind(b"\n", 0, at) + 1] = end
-            found = pattern.search(block, end)
+            at = _next(block, each, end)
     return sorted(spans.items())
+
+
+def _next(block: bytes, wanted: bytes | re.Pattern[bytes], begin: int) -> int:
+    if isinstance(wanted, bytes):
+        return block.find(wanted, begin)
+    found = wanted.search(block, begin)
+    return found.start() if found else -1
 
 
 def anchor(descriptor: int, offset: int) -> str:

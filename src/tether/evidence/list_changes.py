@@ -13,7 +13,7 @@ from tether.tasks.sources import model as lists
 
 VERSION = "1"
 _MAX_BYTES = 8 * 1024 * 1024
-_STATUS = re.compile(rb"^status:[ \t]{0,9}[\"']?([A-Za-z_]{1,20})", re.MULTILINE)
+_STATUS = re.compile(r"^status:[ \t]{0,9}[\"']?([A-Za-z_]{1,20})", re.MULTILINE)
 _SAID = {
     states.NEW: "reopened",
     states.IN_PROGRESS: "started",
@@ -30,7 +30,8 @@ class Lists:
     def __init__(self, repository: git.Git, work_root: str) -> None:
         self._repository = repository
         self._work_root = work_root
-        self._remembered: dict[tuple[str, git.Oid], _States] = {}
+        self._texts: dict[git.Oid, str] = {}
+        """Versions of lists: the old side of a commit is the new side of its parent."""
         self.problems: list[model.Problem] = []
 
     def is_list(self, path: str) -> bool:
@@ -43,7 +44,7 @@ class Lists:
         for commit in commits:
             found = [(self._source(change.path), change) for change in commit.changes]
             changed.append((commit, [(source, change) for source, change in found if source]))
-        self._fetch(pair for _, pairs in changed for pair in pairs)
+        self._fetch(change for _, pairs in changed for _, change in pairs)
         for commit, pairs in changed:
             for source in dict.fromkeys(source for source, _ in pairs):
                 yield from self._from(commit, source, [c for s, c in pairs if s == source])
@@ -59,8 +60,9 @@ class Lists:
         before: _States = {}
         after: _States = {}
         for change in changes:
-            before |= self._states(source, change.path, change.old_oid)
-            after |= self._states(source, change.path, change.new_oid)
+            one, other = self._states(source, change)
+            before |= one
+            after |= other
         paths = tuple(change.path for change in changes)
         for task in sorted(before.keys() | after.keys()):
             old, new = before.get(task, ""), after.get(task, "")
@@ -80,54 +82,49 @@ class Lists:
                 files=paths if len(paths) == 1 else (),
             )
 
-    def _states(self, source: str, path: str, oid: git.Oid) -> _States:
-        """The states of the tasks in one version of a file."""
-        if oid.is_null:
-            return {}
+    def _states(self, source: str, change: git.Change) -> tuple[_States, _States]:
+        """The states of the tasks before and after a change of a file."""
+        path, old, new = (
+            change.path,
+            self._texts.get(change.old_oid),
+            self._texts.get(change.new_oid),
+        )
         if source == ids.OWN_SOURCE:
-            return self._own_states(path, oid)
-        return self._remembered.get((path, oid), {})
+            return self._own_state(path, old), self._own_state(path, new)
+        if old is not None and new is not None:
+            return history.changes_in(path, old, new)
+        return (
+            history.states_in(path, old) if old is not None else {},
+            history.states_in(path, new) if new is not None else {},
+        )
 
-    def _own_states(self, path: str, oid: git.Oid) -> _States:
+    def _own_state(self, path: str, content: str | None) -> _States:
         found = workdir.located(path, self._work_root)
-        if found is None:
+        if found is None or content is None:
             return {}
-        status = self._remembered.get(("", oid), {}).get("", "")
+        said = _STATUS.search(content)
+        status = said[1] if said else ""
         standing = states.settle(
             found.place, status, has_agent=True, is_cancelled=False, is_claimed=False
         )
         return {found.task_id: standing.state}
 
-    def _fetch(self, wanted: Iterable[tuple[str, git.Change]]) -> None:
-        """Read the versions that are not remembered, all at once."""
-        versions: dict[tuple[str, git.Oid], str] = {}
-        for source, change in wanted:
-            path = "" if source == ids.OWN_SOURCE else change.path
+    def _fetch(self, changes: Iterable[git.Change]) -> None:
+        """Read the versions before and after some changes, all at once."""
+        places: dict[git.Oid, str] = {}
+        for change in changes:
             for oid in (change.old_oid, change.new_oid):
                 if not oid.is_null:
-                    versions[path, oid] = source
-        known = {key: self._remembered[key] for key in versions if key in self._remembered}
-        paths: dict[git.Oid, list[str]] = {}
-        for path, oid in versions:
-            if (path, oid) not in known:
-                paths.setdefault(oid, []).append(path)
-        # Parsed as they come: together they would fill the memory.
-        for blob in self._repository.blobs(paths, max_bytes=_MAX_BYTES):
-            for path in paths[blob.oid]:
-                if blob.data is not None:
-                    source = versions[path, blob.oid]
-                    known[path, blob.oid] = _parsed(source, path, blob.data)
-                else:
-                    message = f"version {blob.oid[:12]} is {blob.why_missing.replace('_', ' ')}"
-                    self.problems.append(model.Problem(path or self._work_root, "", message))
-        self._remembered = known
-
-
-def _parsed(source: str, path: str, content: bytes) -> _States:
-    if source == ids.OWN_SOURCE:
-        status = _STATUS.search(content)
-        return {"": status[1].decode() if status else ""}
-    return history.states_in(path, content.decode("utf-8", "replace"))
+                    places.setdefault(oid, change.path)
+        texts = {oid: self._texts[oid] for oid in places if oid in self._texts}
+        wanted = [oid for oid in places if oid not in texts]
+        for blob in self._repository.blobs(wanted, max_bytes=_MAX_BYTES):
+            if blob.data is not None:
+                texts[blob.oid] = blob.data.decode("utf-8", "replace")
+            else:
+                message = f"version {blob.oid[:12]} is {blob.why_missing.replace('_', ' ')}"
+                self.problems.append(model.Problem(places[blob.oid], "", message))
+        self._texts = texts
 
 
 def _judged(old: str, new: str) -> tuple[str, str]:

@@ -127,14 +127,18 @@ class Search:
         for entry in self._entries(base):
             if entry.name in hashes or entry.name.lower().startswith(ends):
                 place = os.path.join(entry.path, "chats")
-                yield from self._below(place, "gemini:session", "session-", 0)
+                # What a session has others do stands in a directory called like it.
+                yield from self._below(place, "gemini:session", "", 1)
+                for each in self._entries(place):
+                    if each.name.startswith("session-") and each.name.endswith(".json"):
+                        yield from self._one("gemini:whole", each)
 
     def _cursor(self, projects: str) -> Iterator[Found]:
         wanted = {slug(root).strip("-") for root in self._roots}
         for entry in self._entries(projects):
             if entry.name.strip("-") in wanted:
                 place = os.path.join(entry.path, "agent-transcripts")
-                yield from self._below(place, "cursor:transcript", "", 1)
+                yield from self._below(place, "cursor:transcript", "", 2)
 
     def _coditect(self, base: str) -> Iterator[Found]:
         projects = os.path.join(base, "session-logs", "projects")

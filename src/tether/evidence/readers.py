@@ -71,12 +71,16 @@ class Reader(NamedTuple):
 
 def of(source: str) -> Reader:
     """The reader of a kind of file."""
-    if source in ("coditect:log", "specstory:history"):
+    if source in ("coditect:log", "specstory:history", "gemini:whole"):
         from tether.evidence.coditect import session_logs
-        from tether.evidence.transcripts import specstory
+        from tether.evidence.transcripts import gemini, specstory
 
-        room = session_logs if source == "coditect:log" else specstory
-        return Reader(room.VERSION, lambda *each: _read_text(room.read, *each))
+        version, read = {
+            "coditect:log": (session_logs.VERSION, session_logs.read),
+            "specstory:history": (specstory.VERSION, specstory.read),
+            "gemini:whole": (gemini.ADAPTER.version, gemini.read_whole),
+        }[source]
+        return Reader(version, lambda *each: _read_text(read, *each))
     if source in ("coditect:messaging", "coditect:sessions"):
         from tether.evidence.coditect import messaging, sessions_db
 

@@ -6,6 +6,7 @@ on other machines, what was claimed and moved, and whose work it was that names 
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 
@@ -19,6 +20,7 @@ from tether.store import events, port, sql
 
 _SQL = sql.Queries("evidence")
 _MAX_EVENTS = 10_000
+_NUMBER = re.compile(r"[0-9]{1,15}")
 _COLUMNS = "place, record, task_source, task, kind, what, at, a.session, text, a.files"
 _FROM = "FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
 _OF_TASK = f"SELECT f.source, f.path, {_COLUMNS} {_FROM} WHERE task = ? AND task_source = ?"
@@ -26,6 +28,12 @@ _OF_SESSION = (
     f"SELECT f.source, f.path, {_COLUMNS} {_FROM}"
     " WHERE (a.session = :session OR (a.session > :below AND a.session < :above))"
     " AND task = '' AND at BETWEEN :since AND :until"
+)
+_EDITS = (
+    "SELECT f.source, f.path, f.session, start, end, e.path, at"
+    " FROM evidence_files AS f JOIN edits AS e ON e.file = f.id"
+    " WHERE (f.session = :session OR (f.session > :below AND f.session < :above))"
+    " AND at BETWEEN :since AND :until"
 )
 _COMMITS = (
     f"SELECT f.source, f.path, {_COLUMNS} {_FROM}"
@@ -77,7 +85,10 @@ def read(
 
 
 def _order(each: model.Activity) -> tuple[str, ...]:
-    return each.at or "0", each.source, each.pointer, each.kind, each.what, each.task
+    # Many records of a file bear the same time: byte 752 comes before byte 1127.
+    path, _, place = each.pointer.partition("#")
+    place = _NUMBER.sub(lambda number: number[0].zfill(15), place)
+    return each.at or "0", each.source, path, place, each.kind, each.what, each.task
 
 
 def _once(found: Iterable[model.Activity]) -> Iterator[model.Activity]:
@@ -149,6 +160,10 @@ def _under_claims(
         done = [
             ledger.activity(source, path, tuple(found))
             for source, path, *found in connection.execute(_OF_SESSION, window)
+        ]
+        done += [
+            ledger.edit(source, path, session, (start, end, edited, at))
+            for source, path, session, start, end, edited, at in connection.execute(_EDITS, window)
         ]
         done += [from_row(row) for row in store.rows(_SQL.of_session, **window)]
         beside = _claims(store, session=claim.session_id)

@@ -82,7 +82,7 @@ class Witness:
 
         def work(connection: sqlite3.Connection) -> None:
             with ledger.transaction(connection):
-                for table in ("activities", "evidence_files", "parsed_files"):
+                for table in ("activities", "edits", "evidence_files", "parsed_files"):
                     connection.execute(f"DELETE FROM {table}")  # noqa: S608 (own names)
             self.looked = self._look(connection)
 

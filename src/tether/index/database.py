@@ -57,6 +57,14 @@ CREATE TABLE activities (
     text        TEXT NOT NULL,
     files       TEXT NOT NULL      -- paths, with line ends between them
 );
+CREATE TABLE edits (               -- activities too, so many that they are kept apart
+    file  INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    end   INTEGER NOT NULL,
+    path  TEXT NOT NULL,
+    at    TEXT NOT NULL,
+    PRIMARY KEY (file, start, path)
+) WITHOUT ROWID;
 CREATE INDEX activities_by_task ON activities (task) WHERE task <> '';
 CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
 CREATE INDEX activities_by_file ON activities (file, start);

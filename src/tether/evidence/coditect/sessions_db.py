@@ -88,11 +88,15 @@ class _Reading:
         self._finder = finder
         self._has_file = has_file
         self._is_ours = is_ours
+        self._places: dict[str, str] = {}
 
     def read(self, since: Mapping[str, int]) -> Said:
         activities: list[model.Activity] = []
         upto: dict[str, int] = {}
         after = 0
+        if sessions := self._database.tables.get("sessions"):
+            for row in self._database.rows(sessions, columns.REGISTERED):
+                self._places[row.text("session")] = row.text("cwd") or row.text("project")
         if table := self._database.tables.get("messages"):
             after = self._database.after(table, columns.SAID, since)
             last = None
@@ -107,6 +111,7 @@ class _Reading:
 
     def _counts(self, row: databases.Row) -> bool:
         place = row.text("cwd") or row.text("project")
+        place = place or self._places.get(row.text("session"), "")
         file = row.text("file")
         return (not place or self._is_ours(place)) and not (file and self._has_file(file))
 

@@ -22,8 +22,17 @@ _NEEDLES = (
     claude_tools.NEEDLE,
     notes.COMMIT_NEEDLE,
     re.compile(rb'"is_error": ?true'),
-    re.compile(rb"compact_boundary"),
-    re.compile(rb"usage.limit.reached"),
+    b"compact_boundary",
+    b"usage_limit_reached",
+    b"usage limit reached|",
+)
+_EDITED = re.compile(
+    rb'"name": ?"(Edit|Write|MultiEdit|NotebookEdit)", ?"input": ?\{'
+    rb'(?:"replace_all": ?(?:true|false), ?)?"(?:file_path|notebook_path)": ?"([^"]{1,4096})"'
+)
+_TOLD = re.compile(
+    rb'"(uuid|timestamp)": ?"'
+    rb'([0-9a-f]{8}-[0-9a-f-]{27}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z)"'
 )
 
 
@@ -72,6 +81,9 @@ def read(
     """What lines show. `state` has the steps of the agent's own list that are about tasks."""
     result = adapter.Read([], [], [])
     for line in lines:
+        if not finder.may_hold(line.raw) and (edit := _edit(file, line)):
+            result.activities.append(edit)
+            continue
         record = claude_records.decode(line.raw)
         if isinstance(record, str):
             result.problems.append(model.Problem(file.path, f"byte {line.start}", record))
@@ -84,6 +96,24 @@ def read(
             at = decoding.moment(record.timestamp)
             result.marks.append(("compacted", at, claude_records.trigger(record)))
     return result
+
+
+def _edit(file: adapter.File, line: adapter.Line) -> model.Activity | None:
+    """The edit in a record that is nothing else: most records that matter, so not even decoded.
+
+    A quotation mark in a text is escaped, so a name with one on both sides is a field's.
+    """
+    if line.raw.count(b'"input":') != 1:
+        return None
+    path = _EDITED.search(line.raw)
+    told = dict(_TOLD.findall(line.raw))
+    if path is None or len(told) != 2 or b"\\" in path[2] or not path[2].isascii():
+        return None
+    name, at = told[b"uuid"].decode(), told[b"timestamp"].decode()
+    return model.Activity(
+        *(SOURCE, file.pointer(line), name, at, model.WORKED, "edited", "", "", file.session),
+        *(path[1].decode(), (path[2].decode(),)),
+    )
 
 
 def _shown(

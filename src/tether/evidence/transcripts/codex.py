@@ -21,7 +21,7 @@ SOURCE = "codex:rollout"
 _NEEDLES = (
     *codex_calls.NEEDLES,
     notes.COMMIT_NEEDLE,
-    re.compile(rb'"compacted"'),
+    b'"compacted"',
     *codex_records.LIMIT_NEEDLES,
 )
 _NAME = re.compile(r"rollout-.{10,40}?-([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})\.jsonl")

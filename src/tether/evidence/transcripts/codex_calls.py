@@ -17,12 +17,8 @@ _COMMENT = re.compile(r"\s{0,80}#[^\n]{0,400}")
 # The calls whose patches are known: Codex tells of those changes again when they are made.
 _MAX_PATCHES = 200
 NEEDLES = (
-    re.compile(rb"apply_patch"),
-    re.compile(rb"patch_apply_end"),
-    re.compile(rb'"FileChange"'),
-    re.compile(rb'"failed"'),
-    re.compile(rb"exec_command_end"),
-    re.compile(rb'"commit'),  # where a command is a list of words
+    *(b"apply_patch", b'"patch_apply_end"', b'"FileChange"', b'"failed"', b'"exec_command_end"'),
+    b'"commit',  # where a command is a list of words
 )
 
 

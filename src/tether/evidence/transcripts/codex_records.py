@@ -24,7 +24,7 @@ _NOT_THE_USER = (
 )
 # The values of `rate_limit_reached_type`, which stands as null in every count of tokens.
 _REACHED = re.compile(r"rate_limit_reached|[a-z_]{1,64}_(?:usage_limit_reached|credits_depleted)")
-LIMIT_NEEDLES = (re.compile(rb'limit_reached"'), re.compile(rb'_credits_depleted"'))
+LIMIT_NEEDLES = (b'limit_reached"', b'_credits_depleted"')
 
 
 class Part(msgspec.Struct):

@@ -19,8 +19,8 @@ SOURCE = "cursor:transcript"
 _EDITS = ("Write", "StrReplace", "EditNotebook", "Delete", "MultiEdit", "search_replace")
 _EDITS_V1 = ("edit_file", "write", "delete_file", "edit_file_v2")
 _NEEDLES = (
-    re.compile(rb"<timestamp>"),
-    *(re.compile(f'"{name}"'.encode()) for name in (*_EDITS, *_EDITS_V1)),
+    b"<timestamp>",
+    *(f'"{name}"'.encode() for name in (*_EDITS, *_EDITS_V1)),
     notes.COMMIT_NEEDLE,
 )
 _PATHS = ("path", "file_path", "target_file", "target_notebook")

@@ -18,8 +18,8 @@ from tether.tasks.sources import patterns
 
 SOURCE = "gemini:session"
 _NEEDLES = (
-    re.compile(rb'"write_file"'),
-    re.compile(rb'"replace"'),
+    b'"write_file"',
+    b'"replace"',
     re.compile(rb'"status": ?"error"'),
     notes.COMMIT_NEEDLE,
 )

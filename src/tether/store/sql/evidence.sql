@@ -46,3 +46,7 @@ SELECT * FROM claims WHERE session_id = :session OR worktree = :worktree ORDER B
 -- Every checkout that somebody has worked in.
 SELECT DISTINCT worktree FROM agents WHERE worktree IS NOT NULL
 UNION SELECT DISTINCT worktree FROM claims WHERE worktree IS NOT NULL;
+
+-- name: claimers
+-- Every session that ever had a claim.
+SELECT DISTINCT session_id FROM claims;

@@ -23,3 +23,45 @@ def states_in(
     if source == dialects.BACKLOG:
         return backlog.states_in(content, path)
     return steps.states_in(content, dialects.CHECKBOXES[source], path) if source else {}
+
+
+def changes_in(path: str, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The states before and after, of at least the tasks whose state is another one.
+
+    A box that is ticked changes a line of a long list, so only what lies between the common
+    beginning and the common end is read: where what a line means does not depend on others.
+    """
+    source = dialects.dialect_of(path)
+    dialect = dialects.CHECKBOXES.get(source or "")
+    if dialect is None or not dialect.has_own_ids or any(mark in old + new for mark in _AROUND):
+        return states_in(path, old), states_in(path, new)
+    begin = _common(old, new)
+    begin = old.rfind("\n", 0, begin) + 1
+    shorter = min(len(old), len(new)) - begin
+    end = _common(old[::-1][:shorter], new[::-1][:shorter])
+    # From the beginning of a line to the end of one.
+    line = old.find("\n", len(old) - end)
+    end = len(old) - line - 1 if end and line >= 0 else 0
+    before = steps.states_in(f"\n{old[begin : len(old) - end]}", dialect, path)
+    after = steps.states_in(f"\n{new[begin : len(new) - end]}", dialect, path)
+    # Of two boxes with one id the first one counts, and it may stand elsewhere.
+    same = old[:begin] + old[len(old) - end :]
+    if any(before.get(task) != after.get(task) and task in same for task in before | after):
+        return states_in(path, old), states_in(path, new)
+    return before, after
+
+
+# What makes a line mean something else further down: code, comments, the frontmatter.
+_AROUND = ("```", "~~~", "<!--")
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with: found by halving, as comparing is quick."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
