@@ -258,16 +258,16 @@ def test_a_process_id_that_came_again_speaks_for_its_own_time_only(path: Path) -
 @pytest.mark.parametrize(
     ("place", "is_ours"),
     [
-        ("/work/Repo", True),
-        ("/work/Repo/src", True),
-        ("/work/other", False),
+        ("/code/Repo", True),
+        ("/code/Repo/src", True),
+        ("/code/other", False),
         ("repo", True),
         ("other", False),
         ("0f7c-99", True),  # which project that is, nobody can tell
     ],
 )
 def test_a_project_is_ours_by_its_directory_or_its_name(place: str, is_ours: bool) -> None:
-    assert catching_up.ours(("/work/Repo",))(place) is is_ours
+    assert catching_up.ours(("/code/Repo",))(place) is is_ours
 
 
 # Other schemas

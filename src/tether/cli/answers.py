@@ -12,10 +12,17 @@ import sys
 from collections.abc import Callable
 
 from tether import errors, text
-from tether.hints import TYPE_CHECKING, Any, NamedTuple
+from tether.hints import Any, NamedTuple
 
-if TYPE_CHECKING:
-    import rich.console
+# How a terminal is told: bold, faint, and the colours that are readable on any background.
+_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "cyan": 36}
+
+
+class Piece(NamedTuple):
+    """Some words of a line, in a style or in none."""
+
+    text: str
+    style: str = ""
 
 
 class Answer(NamedTuple):
@@ -25,8 +32,8 @@ class Answer(NamedTuple):
     """The key that the value has in JSON; with none, the value's own keys are used."""
     value: Any
     plain: Callable[[], str]
-    styled: Callable[[rich.console.Console], None] | None = None
-    """How it looks on a terminal, where that is more than plain text."""
+    styled: Callable[[int], list[list[Piece]]] | None = None
+    """The lines for a terminal of a width, where that is more than plain text."""
     failure: errors.TetherError | None = None
     """Shown after the answer, and the program ends with its code: findings to fail on."""
 
@@ -37,9 +44,7 @@ def show(answer: Answer, *, as_json: bool) -> int:
         found = {answer.noun: answer.value} if answer.noun else answer.value
         _write_json({"ok": True, **found})
     elif answer.styled is not None and sys.stdout.isatty():
-        from rich import console
-
-        answer.styled(console.Console(highlight=False))
+        _show_styled(answer.styled)
     elif shown := text.clean(answer.plain()):
         sys.stdout.write(shown.rstrip("\n") + "\n")
     if answer.failure is not None:
@@ -47,6 +52,19 @@ def show(answer: Answer, *, as_json: bool) -> int:
             _write_error(answer.failure)
         return answer.failure.exit_code
     return 0
+
+
+def _show_styled(styled: Callable[[int], list[list[Piece]]]) -> None:
+    import os
+    import shutil
+
+    has_styles = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    for line in styled(max(40, shutil.get_terminal_size().columns)):
+        for piece in line:
+            shown = text.clean(piece.text).replace("\n", " ")
+            code = _STYLES.get(piece.style) if has_styles else None
+            sys.stdout.write(f"\x1b[{code}m{shown}\x1b[0m" if code else shown)
+        sys.stdout.write("\n")
 
 
 def show_item(noun: str, value: Any, line: str, *, as_json: bool) -> None:

@@ -27,7 +27,7 @@ class _Left(NamedTuple):
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    key = ids.TaskKey.parse(values["task"])
+    key = tasks.key_of(call, values["task"])
     if values["take_over"] and call.is_agent:
         raise errors.NotAllowed(
             "Only a person takes a task from a living agent. Nothing was changed.",

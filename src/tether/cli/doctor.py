@@ -19,11 +19,8 @@ import click
 from tether import __version__, config, errors, files, git, store, text, workspace
 from tether.agents import upkeep
 from tether.cli import answers, bytecode, cold, context
-from tether.hints import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from tether.hints import Any, Literal, NamedTuple, TypeVar
 from tether.store import sqlite
-
-if TYPE_CHECKING:
-    import rich.console
 
 T = TypeVar("T")
 Grade = Literal["ok", "warn", "fail"]
@@ -80,7 +77,7 @@ def doctor(
         failure = errors.FindingsFound(f"There are checks with the grade {_GRADES[worst]}.")
     value = {**report, "checks": [check._asdict() for check in checks]}
     return answers.Answer(
-        "doctor", value, lambda: _plain(report), lambda console: _styled(report, console), failure
+        "doctor", value, lambda: _plain(report), lambda width: _styled(report, width), failure
     )
 
 
@@ -183,7 +180,7 @@ def _versions(git_version: tuple[int, ...] | None) -> dict[str, str | None]:
         "sqlite": sqlite3.sqlite_version,
         "git": _dotted(git_version) if git_version else None,
     }
-    for name in ("click", "rich", "psycopg", "tree-sitter", "starlette", "mcp"):
+    for name in ("click", "msgspec", "psycopg", "tree-sitter", "starlette", "mcp"):
         try:
             versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
@@ -366,19 +363,22 @@ def _versions_line(report: dict[str, Any]) -> str:
     return "versions: " + ", ".join(f"{name} {report['versions'][name]}" for name in told)
 
 
-def _styled(report: dict[str, Any], console: rich.console.Console) -> None:
-    from rich import table, text
-
-    from tether.text import one_line
-
-    colours = {"ok": "green", "warn": "yellow", "fail": "red bold"}
-    grid = table.Table.grid(padding=(0, 2))
+def _styled(report: dict[str, Any], width: int) -> list[list[answers.Piece]]:
+    colours = {"ok": "green", "warn": "yellow", "fail": "red"}
+    names = max(len(check.name) for check in report["checks"])
+    margin = names + 8
+    lines = [[answers.Piece(f"repair: {repair}", "green")] for repair in report["repairs"]]
     for check in report["checks"]:
-        message = text.Text(one_line(check.message))
-        if check.hint:
-            message.append(f"\n{one_line(check.hint)}", style="dim")
-        grid.add_row(text.Text(check.grade, style=colours[check.grade]), check.name, message)
-    for repair in report["repairs"]:
-        console.print(text.Text(one_line(f"repair: {repair}"), style="green"))
-    console.print(grid)
-    console.print(text.Text(_versions_line(report), style="dim"))
+        first, *rest = _folded(check.message, width - margin)
+        grade = answers.Piece(f"{check.grade:<4}", colours[check.grade])
+        lines.append([grade, answers.Piece(f"  {check.name:<{names}}  {first}")])
+        lines += [[answers.Piece(f"{'':<{margin}}{line}")] for line in rest]
+        hint = _folded(check.hint, width - margin) if check.hint else []
+        lines += [[answers.Piece(f"{'':<{margin}}{line}", "dim")] for line in hint]
+    return [*lines, [answers.Piece(_versions_line(report), "dim")]]
+
+
+def _folded(value: str, width: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text.one_line(value), max(20, width), break_on_hyphens=False) or [""]

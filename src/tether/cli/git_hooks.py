@@ -55,9 +55,11 @@ def install(found: Hooks) -> None:
     root = files.Root(directory)
     is_theirs = found.state == "theirs"
     if is_theirs:
-        # A copy first: at no moment is there no hook.
+        # A copy first: at no moment is there no hook. One that Git does not call stays so.
+        is_called = os.access(found.path, os.X_OK)
         root.write_atomic(BEFORE, root.read_bytes(NAME), replace=False)
-        root.make_executable(BEFORE)
+        if is_called:
+            root.make_executable(BEFORE)
     root.write_atomic(NAME, SCRIPT.encode(), replace=is_theirs)
     root.make_executable(NAME)
 

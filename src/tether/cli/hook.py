@@ -15,6 +15,8 @@ TRAILER = "Task"
 _MAX_MESSAGE_BYTES = 1024 * 1024
 # Git's word for where a message is from, if it is not the committer's own.
 _NOT_OURS = ("merge", "squash")
+# What is in a git dir while Git itself makes old commits anew: their messages are their authors'.
+_REPLAYING = ("rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD")
 _TELLING = ("work", "track", "backlog", "beads")
 
 
@@ -30,7 +32,7 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
 
 def _prepare(call: context.Context, path: str, source: str) -> str:
     """Add the trailer to a message in the making; what was added."""
-    if source in _NOT_OURS:
+    if source in _NOT_OURS or _is_replaying(call.workspace.git_dir):
         return ""
     claim = _claim(call)
     if claim is None:
@@ -46,6 +48,10 @@ def _prepare(call: context.Context, path: str, source: str) -> str:
         return ""
     root.write_atomic(name, new.encode("utf-8", "surrogateescape"))
     return f"{TRAILER}: {label}"
+
+
+def _is_replaying(git_dir: str) -> bool:
+    return any(os.path.exists(os.path.join(git_dir, name)) for name in _REPLAYING)
 
 
 def _claim(call: context.Context) -> agents.Claim | None:

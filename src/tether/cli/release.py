@@ -9,7 +9,7 @@ from tether.cli.task import shown
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    key, outcome = ids.TaskKey.parse(values["task"]), ids.Outcome(values["outcome"])
+    key, outcome = shown.key_of(call, values["task"]), ids.Outcome(values["outcome"])
     _require_no_file(call, key)
     session_id = _session_id(call, values["session"])
     epoch = values["epoch"]

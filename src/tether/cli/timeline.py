@@ -9,10 +9,7 @@ from tether.cli import answers, cold, context, lookup
 from tether.cli.task import shown
 from tether.evidence import model
 from tether.evidence import timeline as room
-from tether.hints import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import rich.console
+from tether.hints import Any
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _STYLES = {
@@ -63,7 +60,7 @@ def timeline(
         lambda: answers.told(
             _plain(named, found, chosen, limit), source=named.key.label, for_agent=call.is_agent
         ),
-        lambda console: _styled(console, named, found, chosen, limit),
+        lambda width: _styled(named, found, chosen, limit, width),
     )
 
 
@@ -105,29 +102,26 @@ def _plain(
 
 
 def _styled(
-    console: rich.console.Console,
     named: lookup.Named,
     found: room.Timeline,
     chosen: list[model.Activity],
     limit: int,
-) -> None:
-    from rich import text as rich_text
-
-    def show(line: str, style: str = "") -> None:
-        console.print(rich_text.Text(text.clean(line), style=style), overflow="crop", no_wrap=True)
-
-    for number, line in enumerate(_heading(named, found)):
-        show(line, "bold" if not number else "")
-    for line in _picture(chosen, min(60, console.width - 14)):
-        show(line, _STYLES.get(line.split(" ", 1)[0], "dim"))
-    show("")
+    width: int,
+) -> list[list[answers.Piece]]:
+    lines = [
+        answers.Piece(line, "bold" if not number else "")
+        for number, line in enumerate(_heading(named, found))
+    ]
+    picture = _picture(chosen, min(60, width - 14))
+    lines += [answers.Piece(each, _STYLES.get(each.split(" ", 1)[0], "dim")) for each in picture]
+    lines.append(answers.Piece(""))
     newest = chosen[-limit:]
     if newest:
-        table = shown.table([_row(each) for each in newest], console.width)
-        for line, each in zip(table.split("\n"), newest, strict=True):
-            show(line, _STYLES[each.kind])
-    for line in _rest(chosen, limit):
-        show(line, "dim")
+        table = shown.table([_row(each) for each in newest], width).split("\n")
+        styles = [_STYLES[each.kind] for each in newest]
+        lines += [answers.Piece(*pair) for pair in zip(table, styles, strict=True)]
+    lines += [answers.Piece(line, "dim") for line in _rest(chosen, limit)]
+    return [[line] for line in lines]
 
 
 def _heading(named: lookup.Named, found: room.Timeline) -> list[str]:

@@ -15,8 +15,11 @@ from tether.tasks.sources import dialects, patterns
 
 # From this many on, a subject lists tasks.
 _MANY_IN_SUBJECT = 10
-_TRAILER = re.compile(r"^(?:Tasks?|Task-Id|Closes|Fixes): {0,4}(.{1,500})$", re.MULTILINE)
-_MERGE = re.compile(r"Merge (?:remote-tracking )?(?:branch|pull request|tag)\b")
+_TRAILER = re.compile(
+    r"^(Tasks?|Task-Id|Closes|Fixes): {0,4}(.{1,500})$", re.MULTILINE | re.IGNORECASE
+)
+_MERGE = re.compile(r"Merge (?:(?:remote-tracking )?branch(?:es)?|pull request|tags?|commits?)\b")
+_DIGIT = re.compile(r"[0-9]")
 
 
 class About(NamedTuple):
@@ -42,8 +45,9 @@ def read(
         kind = model.LISTED
     found = {(e.source, e.id): About(e.source, e.id, kind, what, e.start) for e in reversed(named)}
     own_kind = model.WORKED if is_work else model.STATED
-    for source, task in trailers(finder, body):
-        found.setdefault((source, task), About(source, task, own_kind, "committed", 0))
+    for key in trailers(finder, body):
+        if key not in found or found[key].kind == model.LISTED:
+            found[key] = About(*key, own_kind, "committed", 0)
     for mention in mentions.read(finder, _TRAILER.sub("", body)):
         about = About(mention.source, mention.id, mention.kind, "committed", -1)
         found.setdefault((mention.source, mention.id), about)
@@ -51,13 +55,20 @@ def read(
 
 
 def trailers(finder: patterns.Finder, body: str) -> list[tuple[str, str]]:
-    """The tasks that trailers name: by ids that are known in texts, or exactly as `source:id`."""
+    """The tasks that trailers name: by ids that are known in texts, or exactly as `source:id`.
+
+    `Task: WORD`, as the hook writes it, is one of our own tasks, whose ids may be any.
+    """
     found: list[tuple[str, str]] = []
     for trailer in _TRAILER.finditer(body):
-        for word in re.split(r"[ ,]+", trailer[1].strip()):
+        words = re.split(r"[ ,]+", trailer[2].strip())
+        is_own = trailer[1].lower() == "task" and len(words) == 1
+        for word in words:
             source, colon, task = word.rpartition(":")
-            if colon and source in dialects.NAMES and ids.TaskId.is_valid(task):
+            if colon and source in (ids.OWN_SOURCE, *dialects.NAMES) and ids.TaskId.is_valid(task):
                 found.append((source, task))
-            else:
-                found += [(each.source, each.id) for each in finder.find(word)]
+            elif named := finder.find(word):
+                found += [(each.source, each.id) for each in named]
+            elif is_own and _DIGIT.search(word) and ids.TaskId.is_valid(word):
+                found.append((ids.OWN_SOURCE, word))
     return found

@@ -16,7 +16,7 @@ from tether.tasks.sources import patterns
 
 COMMITS = "git:commit"
 LISTS = "git:list"
-VERSION = "1"
+VERSION = "2"
 _MAX_FILES = 50
 # So many commits are looked at together: their lists are in the memory at once.
 _BATCH = 100

@@ -21,11 +21,14 @@ from tether.store import events, port, sql
 _SQL = sql.Queries("evidence")
 _MAX_EVENTS = 10_000
 _NUMBER = re.compile(r"[0-9]{1,15}")
-_COLUMNS = "place, record, task_source, task, kind, what, at, a.session, text, a.files"
-_FROM = "FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
-_OF_TASK = f"SELECT f.source, f.path, {_COLUMNS} {_FROM} WHERE task = ? AND task_source = ?"
+_OF_TASK = (
+    "SELECT f.source, f.path, place, record, task_source, task, kind, what, at, a.session, text,"
+    " a.files FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
+    " WHERE task = ? AND task_source = ?"
+)
 _OF_SESSION = (
-    f"SELECT f.source, f.path, {_COLUMNS} {_FROM}"
+    "SELECT f.source, f.path, place, record, task_source, task, kind, what, at, a.session, text,"
+    " a.files FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
     " WHERE (a.session = :session OR (a.session > :below AND a.session < :above))"
     " AND task = '' AND at BETWEEN :since AND :until"
 )
@@ -36,7 +39,8 @@ _EDITS = (
     " AND at BETWEEN :since AND :until"
 )
 _COMMITS = (
-    f"SELECT f.source, f.path, {_COLUMNS} {_FROM}"
+    "SELECT f.source, f.path, place, record, task_source, task, kind, what, at, a.session, text,"
+    " a.files FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
     " WHERE f.path = ? AND start BETWEEN ? AND ? AND task = ''"
 )
 # What the event log tells of a task, as kinds of evidence; the rest is chatter about it.

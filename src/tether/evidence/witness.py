@@ -17,6 +17,12 @@ T = TypeVar("T")
 # The first reading of a large history takes a while, and whoever comes second needs it too.
 _WAIT_SECONDS = 120.0
 _SQL = sql.Queries("evidence")
+_EMPTY = (
+    "DELETE FROM activities",
+    "DELETE FROM edits",
+    "DELETE FROM evidence_files",
+    "DELETE FROM parsed_files",
+)
 
 
 class Looked(NamedTuple):
@@ -82,8 +88,8 @@ class Witness:
 
         def work(connection: sqlite3.Connection) -> None:
             with ledger.transaction(connection):
-                for table in ("activities", "edits", "evidence_files", "parsed_files"):
-                    connection.execute(f"DELETE FROM {table}")  # noqa: S608 (own names)
+                for statement in _EMPTY:
+                    connection.execute(statement)
             self.looked = self._look(connection)
 
         own = index.Index(self._here.store_dir)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 
 _TRAILER = re.compile(r"[A-Za-z0-9-]{1,60}: .{1,2000}")
+# What Git itself puts among trailers: a paragraph with one of these may hold other lines, too.
+_OF_GIT = ("Signed-off-by: ", "(cherry picked from commit ")
 _SCISSORS = " ------------------------ >8 ------------------------"
 
 
@@ -49,4 +51,19 @@ def _ends_with_trailers(lines: list[str], comment: str) -> bool:
             paragraphs.append([])
     last = paragraphs[-1] or (paragraphs[-2] if len(paragraphs) > 1 else [])
     is_subject = len([each for each in paragraphs if each]) < 2
-    return not is_subject and all(_TRAILER.fullmatch(line) for line in last)
+    return not is_subject and _are_trailers(last)
+
+
+def _are_trailers(lines: list[str]) -> bool:
+    """As Git judges: all lines, or a quarter of them where one is its own. Values may be folded."""
+    trailers = others = 0
+    is_in_one = False
+    for line in lines:
+        if line.startswith(_OF_GIT) or _TRAILER.fullmatch(line):
+            trailers += 1
+            is_in_one = True
+        elif not is_in_one or line[0] not in " \t":
+            others += 1
+            is_in_one = False
+    has_of_git = any(line.startswith(_OF_GIT) for line in lines)
+    return trailers > 0 and (not others or (has_of_git and trailers * 3 >= others))

@@ -40,10 +40,17 @@ class Listed(NamedTuple):
     is_narrowed: bool
 
 
-_EMPTY = "No open tasks. `tether task new` writes one down."
+_EMPTY = (
+    "No open tasks. `tether task new` writes one down; `tether task list --source all` shows those"
+    " of the lists that the team keeps."
+)
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
+    if values["source"]:
+        from tether.cli.task import lists
+
+        return lists.listed(call, values["source"], values)
     now = clock.now_text(clock.SystemClock())
     found = _listed(call, values, now)
     tasks = [
@@ -170,6 +177,7 @@ VERBS = {
             verbs.Option("--agent", "Only those of this agent.", "NAME"),
             verbs.Option("--parent", "Only parts of this task.", "ID"),
             verbs.Option("--stalled", "Only those in progress for too long."),
+            verbs.Option("--source", "Of a list that the team keeps, or of `all`.", "NAME"),
             verbs.Option("--limit", "At most this many.", "N", 50, is_number=True),
         ),
         run=_run,

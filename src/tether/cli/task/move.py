@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tether import clock, errors
+from tether import clock, errors, ids
 from tether.agents import claims
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
@@ -22,7 +22,12 @@ def acting(act: Act) -> Callable[[context.Context, verbs.Values], answers.Answer
     """A command from what it does with a desk."""
 
     def run(call: context.Context, values: verbs.Values) -> answers.Answer:
-        values["task"] = shown.task_id(values["task"])
+        key = shown.key_of(call, values["task"])
+        if key.source != ids.OWN_SOURCE and act in (_finish, _fail):
+            from tether.cli.task import lists
+
+            return lists.end(call, key, values, "finish" if act is _finish else "fail")
+        values["task"] = shown.task_id(key.label)
         commits = values.get("commit", False)
         if commits:
             from tether.tasks import committing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from tether import text
+from tether import ids, text
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
 from tether.hints import Any
@@ -19,7 +19,12 @@ _TOLD = {
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    task_id = shown.task_id(values["task"])
+    key = shown.key_of(call, values["task"])
+    if key.source != ids.OWN_SOURCE:
+        from tether.cli.task import lists
+
+        return lists.show(call, key)
+    task_id = shown.task_id(key.label)
     loaded = _load(call, task_id)
     view = call.viewer.view(loaded.task) if loaded else call.viewer.absent(task_id)
     if view is None:

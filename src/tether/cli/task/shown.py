@@ -14,6 +14,7 @@ from tether.hints import TYPE_CHECKING, Any
 from tether.tasks import desk, model, states
 
 if TYPE_CHECKING:
+    from tether.cli import context
     from tether.tasks import views
 
 TASK = verbs.Argument("task", "The task's id.")
@@ -33,6 +34,18 @@ def task_id(value: str) -> ids.TaskId:
             hint="Use `tether claim` and `tether release` for them.",
         )
     return ids.TaskId(key.id)
+
+
+def key_of(call: context.Context, word: str) -> ids.TaskKey:
+    """The task that is meant; the team's lists are read only if Tether itself knows of none."""
+    key = ids.TaskKey.parse(word)
+    if ":" in word or call.workspace.root is None or call.work.find(key.id):
+        return key
+    if claims.last_of(call.store.rows, key) is not None:
+        return key
+    from tether.cli.task import lists
+
+    return lists.resolved(call, word)
 
 
 def from_top(place: workspace.Workspace, path: str) -> str:

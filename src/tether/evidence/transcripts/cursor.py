@@ -18,7 +18,7 @@ from tether.tasks.sources import patterns
 SOURCE = "cursor:transcript"
 _EDITS = ("Write", "StrReplace", "EditNotebook", "Delete", "MultiEdit", "search_replace")
 _EDITS_V1 = ("edit_file", "write", "delete_file", "edit_file_v2")
-_NEEDLES = (
+_NEEDLES: tuple[bytes | re.Pattern[bytes], ...] = (
     b"<timestamp>",
     *(f'"{name}"'.encode() for name in (*_EDITS, *_EDITS_V1)),
     notes.COMMIT_NEEDLE,

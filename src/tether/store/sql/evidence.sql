@@ -25,8 +25,8 @@ ON CONFLICT (host_id, file) DO UPDATE SET
     anchor = excluded.anchor, read_to = excluded.read_to, facts = excluded.facts;
 
 -- name: of_task
--- What shows work on a task.
-SELECT * FROM activities WHERE task = :task AND task_source = :task_source;
+-- What shows work on a task. Its id is said not to be empty, as the index over it needs.
+SELECT * FROM activities WHERE task = :task AND task_source = :task_source AND task <> '';
 
 -- name: of_session
 -- What a session did while only its claim could tell for which task.
