@@ -92,6 +92,43 @@ def _workload_table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+@bench.command()
+@click.option("--scale", default=1.0, show_default=True, type=click.FloatRange(0.001, 10))
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 20))
+@cold.answering
+def evidence(scale: float, rounds: int) -> answers.Answer:
+    """What reading transcripts, logs, databases and Git costs, on a workload that it makes."""
+    from tether.bench import evidence as harness
+
+    result = harness.measure(scale, rounds)
+    return answers.Answer("evidence", result, lambda: _evidence_table(result))
+
+
+def _evidence_table(result: dict[str, Any]) -> str:
+    read, new, again = result["read"], result["new_session"], result["nothing_new"]
+    counts = result["counts"]
+    names = ("tasks", "sessions", "messages", "commits")
+    sizes = ", ".join(f"{counts[name]} {name}" for name in names)
+    lines = [
+        f"scale {result['scale']}: {sizes}; best of {result['rounds']}",
+        "",
+        f"{'step':<22} {'CPU s':>8} {'peak MB':>8}",
+    ]
+    steps = {**result["floors"], "first full read": read, "one new session": new}
+    steps |= {"nothing new": again, "a timeline": result["timeline"]}
+    for name, cost in steps.items():
+        lines.append(f"{name:<22} {cost['cpu_seconds']:>8.3f} {cost['peak_mb']:>8}")
+    parts = ", ".join(
+        f"{part} {read[f'{part}_cpu_seconds']} s" for part in ("files", "git", "store")
+    )
+    lines += [
+        "",
+        f"first full read: {parts}",
+        *(f"files against {name}: {ratio}x" for name, ratio in read["ratios"].items()),
+    ]
+    return "\n".join(lines)
+
+
 def _claims_table(result: dict[str, Any]) -> str:
     lines = []
     for store, found in result["stores"].items():
