@@ -60,6 +60,7 @@ class Ledger:
         self._connection = connection
         self._aims = readers.Aims(finder, roots, self._has_file)
         self._names: set[str] = set()
+        self._refused: list[model.Problem] = []
 
     def look(self, search: places.Search) -> Looked:
         """Bring everything forward to what the files say now."""
@@ -78,7 +79,7 @@ class Ledger:
                     self._connection.execute("BEGIN IMMEDIATE")
                     uncommitted = 0
             self._forget_all_but(seen)
-        problems = (*search.problems, *self.problems())
+        problems = (*search.problems, *self._refused, *self.problems())
         return Looked(len(seen), len(amounts), sum(amounts), problems)
 
     def problems(self) -> Iterator[model.Problem]:
@@ -101,13 +102,17 @@ class Ledger:
             known = readers.Known(id=known.id)
         file_id = known.id or self._new(found)
         sink = _Sink(self._connection, file_id, found.path)
+        self._connection.execute("SAVEPOINT file")
         try:
             update = reader.read(found, known, self._aims, sink)
         except OSError as problem:
             # What it said before still counts: it may be out of reach for a while only.
-            told = model.Problem(found.path, "", f"it cannot be read: {problem.strerror}")
-            update = readers.Update(*known[3:8], (*known.problems, told))
-            stamp = ""
+            self._connection.execute("ROLLBACK TO file")
+            self._connection.execute("RELEASE file")
+            message = f"it cannot be read: {problem.strerror}"
+            self._refused.append(model.Problem(found.path, "", message))
+            return None
+        self._connection.execute("RELEASE file")
         if found.stamp.st_ctime_ns > time.time_ns() - _RACY_NS:
             stamp = ""
         self._keep(file_id, version, stamp, update)

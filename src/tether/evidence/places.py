@@ -185,6 +185,8 @@ class Search:
         try:
             if entry.is_file(follow_symlinks=False):
                 yield Found(source, entry.path, entry.stat(follow_symlinks=False), beside)
+            else:
+                self.problems.append(model.Problem(entry.path, "", "it is no file of its own"))
         except FileNotFoundError:
             return  # gone between two looks
         except OSError as problem:

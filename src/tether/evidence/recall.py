@@ -66,6 +66,8 @@ def recall(pointers: Iterable[str], path: str, since: str, until: str, *, at_end
             part = _read(list(_lines(descriptor, path, offset, size)), since, until)
             said |= {each.pointer + each.text: each for each in part.said}
             failed |= {each.pointer: each for each in part.failed}
+    except OSError:
+        return Recalled([], [])
     finally:
         os.close(descriptor)
     return Recalled(sorted(said.values()), sorted(failed.values()))
@@ -74,7 +76,9 @@ def recall(pointers: Iterable[str], path: str, since: str, until: str, *, at_end
 def _lines(descriptor: int, path: str, offset: int, size: int) -> Iterator[_Line]:
     """The records around a place in a file."""
     begin = max(0, offset - _WINDOW_BYTES)
-    raw = os.pread(descriptor, min(size, offset + _WINDOW_BYTES // 8) - begin, begin)
+    # A pointer may be to what stood there before the file was replaced by a shorter one.
+    length = max(0, min(size, offset + _WINDOW_BYTES // 8) - begin)
+    raw = os.pread(descriptor, length, begin)
     start = raw.find(b"\n") + 1 if begin else 0
     while (end := raw.find(b"\n", start)) >= 0:
         try:

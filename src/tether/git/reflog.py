@@ -15,7 +15,8 @@ _MAX_BYTES = 16 * 1024 * 1024
 # old new NAME <EMAIL> SECONDS ZONE TAB WORDS; only what makes a commit, not what moves to one.
 _ENTRY = re.compile(
     rb"^[0-9a-f]{40,64} ([0-9a-f]{40,64}) [^\n\t]{0,1000}> ([0-9]{1,12}) [+-][0-9]{4}\t"
-    rb"(?:commit|cherry-pick|revert|merge |am|pull|rebase)[^\n]{0,4000}$",
+    rb"(?:commit|cherry-pick|revert|am|(?:merge |pull|rebase)"
+    rb"(?![^\n]{0,4000}: Fast-forward$)(?![^\n(]{0,100}(?:\(start\))?: checkout ))[^\n]{0,4000}$",
     re.MULTILINE,
 )
 
