@@ -262,7 +262,8 @@ def _said(found: Evidence) -> list[Line]:
     said = [Line(f"{_time(s.at)} {s.text}", s.pointer) for s in reversed(found.recalled.said)]
     if not said:
         # The transcript is gone: what was written down of it has to do.
-        kept = [e for e in found.line.activities if e.what in ("said", "logged") and e.text]
+        told = (e for e in found.line.activities if e.kind != model.LISTED)
+        kept = [e for e in told if e.what in ("said", "logged") and e.text]
         said = [Line(f"{_time(e.at)} {e.text}", e.pointer) for e in reversed(kept)]
         if not said and found.session is not None and found.session.last_said:
             said = [Line(found.session.last_said, found.session.pointer)]

@@ -6,7 +6,7 @@ from tether import errors, ids, text
 from tether.cli import context
 from tether.hints import Any, NamedTuple
 from tether.tasks import workdir
-from tether.tasks.sources import dialects
+from tether.tasks.sources import dialects, patterns
 from tether.tasks.sources import model as lists
 
 _MAX_NAMED = 10
@@ -78,11 +78,11 @@ def find(call: context.Context, word: str) -> Named:
     if found:
         return next(iter(found.values()))
     if ":" in word:
-        return Named(asked)
+        return Named(ids.TaskKey(asked.source, patterns.canonical(asked.source, asked.id)))
     # A task that is on no list any more still has a history, under the source its id looks like.
     looks_like = call.witness.finder.find(asked.id)
     source = looks_like[0].source if len(looks_like) == 1 else asked.source
-    return Named(ids.TaskKey(source, asked.id))
+    return Named(ids.TaskKey(source, patterns.canonical(source, asked.id)))
 
 
 def _candidates(call: context.Context, asked: ids.TaskKey, *, is_bare: bool) -> list[Named]:
@@ -95,7 +95,7 @@ def _candidates(call: context.Context, asked: ids.TaskKey, *, is_bare: bool) -> 
     for source in call.sources:
         if not is_bare and source != asked.source:
             continue
-        key = known.resolve(ids.TaskKey(source, asked.id))
+        key = known.resolve(ids.TaskKey(source, patterns.canonical(source, asked.id)))
         if key in known.items:
             found.append(_of_list(call, key))
         elif is_bare:

@@ -9,7 +9,7 @@ from tether.cli import answers, cold, context, lookup
 from tether.cli.task import shown
 from tether.evidence import model
 from tether.evidence import timeline as room
-from tether.hints import Any
+from tether.hints import Any, NamedTuple
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _STYLES = {
@@ -23,6 +23,7 @@ _STYLES = {
 @click.command()
 @click.argument("task")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(model.KINDS), help="Only these.")
+@click.option("--pointers", is_flag=True, help="Say below each line where to open it.")
 @click.option(
     "--limit",
     default=50,
@@ -34,18 +35,20 @@ _STYLES = {
 @cold.answering
 @cold.pass_call
 def timeline(
-    call: context.Context, task: str, kinds: tuple[str, ...], limit: int
+    call: context.Context, task: str, kinds: tuple[str, ...], pointers: bool, limit: int
 ) -> answers.Answer:
     """Show a task's whole life: from files, Git, transcripts, logs and the store.
 
     TASK is its id, or source:id. `worked` and `stated` say that somebody did or declared something;
-    `mentioned` and `listed` are talk. Each line names what it is from and where to open it.
+    `mentioned` and `listed` are talk, and what is only listed is left out of a text unless it is
+    asked for.
     """
     named = lookup.find(call, task)
     found = call.witness.timeline(named.key, named.aliases)
     if not found.activities and not named.is_known:
         raise named.missing()
     chosen = [each for each in found.activities if not kinds or each.kind in kinds]
+    page = _Page(named, found, chosen, kinds, limit, pointers)
     value: dict[str, Any] = {
         "task": named.value(),
         "last_worked_at": found.last_worked_at or None,
@@ -58,9 +61,11 @@ def timeline(
         "",
         value,
         lambda: answers.told(
-            _plain(named, found, chosen, limit), source=named.key.label, for_agent=call.is_agent
+            "\n".join(line.text for line in page.lines(shown.width())).rstrip(),
+            source=named.key.label,
+            for_agent=call.is_agent,
         ),
-        lambda width: _styled(named, found, chosen, limit, width),
+        lambda width: [[line] for line in page.lines(width)],
     )
 
 
@@ -91,53 +96,55 @@ def problem_value(each: model.Problem) -> dict[str, str]:
     return {name: text.clean(item) for name, item in each._asdict().items()}
 
 
-def _plain(
-    named: lookup.Named, found: room.Timeline, chosen: list[model.Activity], limit: int
-) -> str:
-    lines = [*_heading(named, found), *_picture(chosen, min(60, shown.width() - 14)), ""]
-    rows = [_row(each) for each in chosen[-limit:]]
-    if rows:
-        lines.append(shown.table(rows, shown.width()))
-    return "\n".join([*lines, *_rest(chosen, limit)]).rstrip()
+class _Page(NamedTuple):
+    """A timeline as people read it."""
 
+    named: lookup.Named
+    found: room.Timeline
+    chosen: list[model.Activity]
+    kinds: tuple[str, ...]
+    limit: int
+    has_pointers: bool
 
-def _styled(
-    named: lookup.Named,
-    found: room.Timeline,
-    chosen: list[model.Activity],
-    limit: int,
-    width: int,
-) -> list[list[answers.Piece]]:
-    lines = [
-        answers.Piece(line, "bold" if not number else "")
-        for number, line in enumerate(_heading(named, found))
-    ]
-    picture = _picture(chosen, min(60, width - 14))
-    lines += [answers.Piece(each, _STYLES.get(each.split(" ", 1)[0], "dim")) for each in picture]
-    lines.append(answers.Piece(""))
-    newest = chosen[-limit:]
-    if newest:
-        table = shown.table([_row(each) for each in newest], width).split("\n")
-        styles = [_STYLES[each.kind] for each in newest]
-        lines += [answers.Piece(*pair) for pair in zip(table, styles, strict=True)]
-    lines += [answers.Piece(line, "dim") for line in _rest(chosen, limit)]
-    return [[line] for line in lines]
+    def lines(self, width: int) -> list[answers.Piece]:
+        head, *rest = self._heading()
+        lines = [answers.Piece(head, "bold"), *map(answers.Piece, rest)]
+        picture = _picture(self.chosen, min(60, width - 14))
+        lines += [answers.Piece(r, _STYLES.get(r.split(" ", 1)[0], "dim")) for r in picture]
+        told = [e for e in self.chosen if self.kinds or e.kind != model.LISTED]
+        newest = told[-self.limit :]
+        if newest:
+            lines.append(answers.Piece(""))
+            table = shown.table([_row(each) for each in newest], width).split("\n")
+            for row, each in zip(table, newest, strict=True):
+                lines.append(answers.Piece(row, _STYLES[each.kind]))
+                if self.has_pointers:
+                    lines.append(answers.Piece(f"    {each.source}  {each.pointer}", "dim"))
+        notes = []
+        if len(told) > len(newest):
+            notes.append(f"{len(told) - len(newest)} earlier; --limit shows more")
+        if len(self.chosen) > len(told):
+            notes.append(f"{len(self.chosen) - len(told)} listings; --kind listed shows them")
+        if notes:
+            lines += [answers.Piece(""), answers.Piece(f"Not shown: {'. '.join(notes)}.", "dim")]
+        return lines
 
-
-def _heading(named: lookup.Named, found: room.Timeline) -> list[str]:
-    state = f"  ({named.state})" if named.state else ""
-    lines = [f"{named.key.label}  {text.one_line(named.title, 100)}".rstrip() + state]
-    if found.last_worked_at:
-        lines.append(f"Last worked on {_time(found.last_worked_at)}.")
-    elif found.activities:
-        lines.append("Nobody has worked on it, as far as can be seen.")
-    else:
-        lines.append("Nothing is known of it but its place on the list.")
-    for each in found.sessions:
-        if each.limited_at and each.ending == "limited":
-            until = f" until {_time(each.resets_at)}" if each.resets_at else ""
-            lines.append(f"Session {each.session} stopped at a usage limit{until}.")
-    return lines
+    def _heading(self) -> list[str]:
+        named, found = self.named, self.found
+        state = f"  ({named.state})" if named.state else ""
+        lines = [f"{named.key.label}  {text.one_line(named.title, 100)}".rstrip() + state]
+        if found.last_worked_at:
+            lines.append(f"Last worked on {_time(found.last_worked_at)}.")
+        elif found.activities:
+            lines.append("Nobody has worked on it, as far as can be seen.")
+        else:
+            lines.append("Nothing is known of it but its place on the list.")
+        working = {e.session for e in found.activities if e.kind in model.MOVING}
+        for each in found.sessions:
+            if each.session in working and each.ending == "limited":
+                until = f" until {_time(each.resets_at)}" if each.resets_at else ""
+                lines.append(f"Session {each.session} stopped at a usage limit{until}.")
+        return lines
 
 
 def _picture(chosen: list[model.Activity], width: int) -> list[str]:
@@ -156,20 +163,15 @@ def _picture(chosen: list[model.Activity], width: int) -> list[str]:
         if any(counts):
             most = max(counts)
             bars = "".join(_BARS[-(-8 * count // most)] for count in counts)
-            lines.append(f"{kind:<10} {bars}")
+            lines.append(f"{kind:<10} {bars.rstrip()}")
     begin, end = (clock.text(ms)[:10] for ms in (first, last))
     return [*lines, f"{'':<10} {begin}{end:>{width - len(begin)}}"]
 
 
 def _row(each: model.Activity) -> tuple[str, ...]:
-    said = each.text if not each.files or each.text else ", ".join(each.files)
-    who = each.session[:12]
-    return (_time(each.at), each.kind, each.what, who, f"{said}  [{each.pointer}]".strip())
-
-
-def _rest(chosen: list[model.Activity], limit: int) -> list[str]:
-    earlier = len(chosen) - limit
-    return [f"… and {earlier} earlier; --limit shows more."] if earlier > 0 else []
+    said = " ".join([each.text, *each.files]) if each.what == "edited" else each.text
+    where = each.pointer.removeprefix("commit:")[:12] if each.source.startswith("git:") else ""
+    return _time(each.at), each.kind, each.what, each.session[:8] or where, said
 
 
 def _time(at: str) -> str:
