@@ -73,6 +73,12 @@ class Line(NamedTuple):
     text: str
     source: str = ""
 
+    @property
+    def short_source(self) -> str:
+        """Its source without the directories, which would fill the packet."""
+        scheme, _, rest = self.source.partition(":")
+        return rest.rpartition("/")[2] if scheme == "file" else self.source
+
 
 class Section(NamedTuple):
     """Some lines under a heading, the most important first."""
@@ -178,7 +184,7 @@ def fit(found: list[Section], max_chars: int) -> Packet:
 
 
 def _cost(line: Line) -> int:
-    return len(line.text) + len(line.source) + LINE_CHARS
+    return len(line.text) + len(line.short_source) + LINE_CHARS
 
 
 def _task(subject: Subject) -> list[Line]:

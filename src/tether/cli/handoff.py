@@ -242,7 +242,7 @@ def _plain(packet: room.Packet) -> str:
     for section in packet.sections:
         lines += ["", f"{_HEADINGS[section.name]}:"] if lines else [f"{_HEADINGS[section.name]}:"]
         for line in section.lines:
-            source = f"  [{text.one_line(line.source)}]" if line.source else ""
+            source = f"  [{text.one_line(line.short_source)}]" if line.source else ""
             lines.append(f"  {text.one_line(redaction.redact(line.text))}{source}")
     if packet.left_out:
         lines += ["", f"{packet.left_out} more lines did not fit; --budget makes room."]
