@@ -63,6 +63,10 @@ STORY = (
     ),
     Scene("So what it held comes free.", ("sweep", "--threshold", "0")),
     Scene(
+        "What should the next one know? Everything that was left, said and shown.",
+        ("handoff", "frost-alarm"),
+    ),
+    Scene(
         "Somebody takes it up, with what the first one left.", ("claim", "frost-alarm"), who="cyd"
     ),
     Scene(
@@ -80,7 +84,10 @@ STORY = (
         who="cyd",
     ),
     Scene("Now what waited is free.", ("next", "--limit", "2"), who="dan"),
-    Scene("A task's whole life, from Git and from the log.", ("task", "history", "frost-alarm")),
+    Scene(
+        "A task's whole life: from Git, from the log, and from transcripts if there are any.",
+        ("timeline", "frost-alarm"),
+    ),
     Scene("Are all task files in order?", ("validate",)),
     Scene("Everything that happens is in one log.", ("events", "--limit", "8")),
     Scene("Programs read the same as JSON.", ("task", "show", "announce", "--json")),

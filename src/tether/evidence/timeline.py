@@ -32,6 +32,9 @@ _OF_SESSION = (
     " WHERE (a.session = :session OR (a.session > :below AND a.session < :above))"
     " AND task = '' AND at BETWEEN :since AND :until"
 )
+_TRANSCRIPTS = (
+    "SELECT 1 FROM evidence_files WHERE session = ? AND source <> 'specstory:history' LIMIT 1"
+)
 _EDITS = (
     "SELECT f.source, f.path, f.session, start, end, e.path, at"
     " FROM evidence_files AS f JOIN edits AS e ON e.file = f.id"
@@ -83,9 +86,22 @@ def read(
         *_in_log(store, key),
         *_under_claims(connection, store, key, git_dirs),
     ]
-    ordered = sorted(_once(found), key=_order)
+    ordered = sorted(_once(_direct(connection, found)), key=_order)
     sessions = _sessions(connection, store, {each.session for each in ordered if each.session})
     return Timeline(key, tuple(ordered), tuple(sessions))
+
+
+def _direct(
+    connection: sqlite3.Connection, found: list[model.Activity]
+) -> Iterator[model.Activity]:
+    """What SpecStory wrote down of a session does not count beside that session's own transcript."""
+    told: dict[str, bool] = {}
+    for each in found:
+        if each.source == "specstory:history" and each.session not in told:
+            rows = connection.execute(_TRANSCRIPTS, (each.session,)).fetchall()
+            told[each.session] = bool(rows)
+        if each.source != "specstory:history" or not told[each.session]:
+            yield each
 
 
 def _order(each: model.Activity) -> tuple[str, ...]:
