@@ -50,8 +50,6 @@ _COMMITS = (
 _STATED = {
     events.CLAIM_TAKEN.name: "claimed",
     events.CLAIM_ADOPTED.name: "adopted",
-    events.CLAIM_CLOSED.name: "let go",
-    events.TASK_MOVED.name: "moved",
     events.TASK_EDITED.name: "edited its file",
     events.HANDOFF_LEFT.name: "handed off",
 }
@@ -94,7 +92,7 @@ def read(
 def _direct(
     connection: sqlite3.Connection, found: list[model.Activity]
 ) -> Iterator[model.Activity]:
-    """What SpecStory wrote down of a session does not count beside that session's own transcript."""
+    """What SpecStory wrote down of a session does not count beside the session's transcript."""
     told: dict[str, bool] = {}
     for each in found:
         if each.source == "specstory:history" and each.session not in told:
@@ -149,12 +147,7 @@ def from_row(row: port.Row) -> model.Activity:
 def _in_log(store: port.Store, key: ids.TaskKey) -> Iterator[model.Activity]:
     wanted = events.Filter(task=key.id, source=key.source)
     for event in events.latest(store, _MAX_EVENTS, wanted):
-        what = _STATED.get(event.type, "")
-        if event.type == events.TASK_MOVED.name:
-            what = f"{event.data.get('verb')}: {event.data.get('to')}"
-        kind = model.STATED if what else model.LISTED
-        if event.type == events.MESSAGE_SENT.name:
-            kind = model.MENTIONED
+        kind, what = _judged(event)
         pointer = f"event:{event.id}"
         yield model.Activity(
             "tether:event",
@@ -162,12 +155,29 @@ def _in_log(store: port.Store, key: ids.TaskKey) -> Iterator[model.Activity]:
             pointer,
             event.at,
             kind,
-            what or event.type.replace("_", " "),
+            what,
             key.id,
             key.source,
             event.session or "",
             text.one_line(f"{event.actor}: {event.data.get('note', '')}".rstrip(": "), 240),
         )
+
+
+def _judged(event: events.Event) -> tuple[str, str]:
+    """What kind of evidence an event is, and in a word."""
+    data = event.data
+    if event.type == events.MESSAGE_SENT.name:
+        return model.MENTIONED, "message sent"
+    if event.type == events.TASK_MOVED.name:
+        # That a task is written down is no work on it.
+        kind = model.LISTED if data.get("verb") == "new" else model.STATED
+        return kind, f"{data.get('verb')}: {data.get('to')}"
+    if event.type == events.CLAIM_CLOSED.name:
+        # A sweep closes what the dead held: nobody did anything then.
+        kind = model.STATED if data.get("by") else model.LISTED
+        return kind, f"let go: {data.get('outcome')}"
+    what = _STATED.get(event.type, "")
+    return (model.STATED, what) if what else (model.LISTED, event.type.replace("_", " "))
 
 
 def _under_claims(
