@@ -138,10 +138,7 @@ def contradictions(found: Evidence) -> list[str]:
     if is_done and not any(each.kind == model.WORKED for each in activities):
         said.append("It is marked done, but nothing shows that anybody worked on it.")
     if is_done and dirty:
-        said.append(
-            f"It is marked done, but {_count(len(dirty), 'file')} of its checkout"
-            " are not committed."
-        )
+        said.append(f"It is marked done, but not committed: {_some(dirty)}.")
     if is_done and found.branches:
         names = ", ".join(branch.name for branch in found.branches)
         said.append(f"It is marked done, but {names} is not merged.")
@@ -149,16 +146,17 @@ def contradictions(found: Evidence) -> list[str]:
         said.append("A commit says that it is finished, but it is not marked done.")
     last_said = found.recalled.said[-1].text if found.recalled.said else ""
     if dirty and _claims_done(last_said):
-        said.append(
-            f"The last words sound finished, but {_count(len(dirty), 'file')} are not committed."
-        )
+        said.append(f"The last words sound finished, but not committed is: {_some(dirty)}.")
     lost = _lost(activities, commits, dirty)
     if lost:
-        said.append(
-            f"{_count(len(lost), 'file')} that were edited for it are in no commit since and not"
-            f" changed now: {', '.join(lost[:3])}{'…' if len(lost) > 3 else ''}"
-        )
+        said.append(f"Edited for it, but in no commit since and not changed now: {_some(lost)}.")
     return said
+
+
+def _some(paths: list[str]) -> str:
+    """The first few of many paths."""
+    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+    return ", ".join(paths[:3]) + more
 
 
 def fit(found: list[Section], max_chars: int) -> Packet:

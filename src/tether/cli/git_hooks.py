@@ -54,6 +54,12 @@ def install(found: Hooks) -> None:
     files.make_directory_like(directory, like=os.path.dirname(directory))
     root = files.Root(directory)
     is_theirs = found.state == "theirs"
+    if is_theirs and root.exists(BEFORE):
+        raise errors.AlreadyThere(
+            f"Another tool has replaced the hook {NAME}, and the one from before is kept in"
+            f" {BEFORE}. Both were left as they are.",
+            hint=f"Put what both do into {BEFORE}, remove {NAME}, and repeat the command.",
+        )
     if is_theirs:
         # A copy first: at no moment is there no hook. One that Git does not call stays so.
         is_called = os.access(found.path, os.X_OK)

@@ -12,7 +12,7 @@ from tether.cli import answers, cold, context, lookup
 from tether.evidence import model, recall, timeline, unfinished
 from tether.hints import Any
 from tether.store import events, port
-from tether.tasks import workdir
+from tether.tasks import states, workdir
 
 _MAX_NOTE_CHARS = 4000
 _MAX_NOTES = 50
@@ -117,7 +117,8 @@ def _subject(named: lookup.Named) -> room.Subject:
             for name in ("description", "plan", "error", "result")
             if fields.get(name)
         ]
-        unmet = [each for each in map(_told, _listed(fields.get("acceptance"))) if each]
+        if named.state not in (states.DONE, states.ARCHIVED):
+            unmet = [each for each in map(_told, _listed(fields.get("acceptance"))) if each]
     elif named.item is not None:
         item = named.item
         paragraphs = [("section", item.section)] if item.section else []

@@ -71,5 +71,6 @@ VERBS = {
             verbs.Argument("source", "Where it is from, as Git says."),
         ),
         run=_run,
+        takes_anything=True,
     )
 }

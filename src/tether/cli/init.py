@@ -147,10 +147,13 @@ def _lists(place: workspace.Workspace) -> str:
     read = finding.read(place.root or "", [each.name for each in found])
     counts = Counter(key.source for key in read.items)
     return ", ".join(
-        f"{each.name} ({counts[each.name]} tasks in {len(each.files)} "
-        f"{'file' if len(each.files) == 1 else 'files'})"
+        f"{each.name} ({_count(counts[each.name], 'task')} in {_count(len(each.files), 'file')})"
         for each in found
     )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _ask(found: dict[str, str], plan: Plan) -> None:

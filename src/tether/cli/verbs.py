@@ -55,6 +55,8 @@ class Verb(NamedTuple):
     arguments: tuple[Argument, ...] = ()
     notes: str = ""
     """What its own help says on top."""
+    takes_anything: bool = False
+    """Whoever calls it cannot learn from an error: missing words are empty, more are left out."""
 
 
 def verb_of(module: Any, name: str) -> Verb:
@@ -78,6 +80,8 @@ def parse(verb: Verb, words: list[str]) -> Values | None:
             continue
         flag, equals, value = word.partition("=")
         option = options.get(flag)
+        if option is None and verb.takes_anything and flag not in ("-h", "--help"):
+            continue
         if option is None or (equals and not option.metavar):
             return None
         if not option.metavar:
@@ -90,6 +94,9 @@ def parse(verb: Verb, words: list[str]) -> Values | None:
             values[option.name].append(found)
         else:
             values[option.name] = found
+    if verb.takes_anything:
+        missing = len(verb.arguments) - len(positional)
+        positional = [*positional, *[""] * missing][: len(verb.arguments)]
     if len(positional) != len(verb.arguments):
         return None
     return values | {a.name: word for a, word in zip(verb.arguments, positional, strict=True)}

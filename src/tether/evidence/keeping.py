@@ -27,6 +27,8 @@ PERISHABLE = (
 _SQL = sql.Queries("evidence")
 # In one transaction: others may want to write in between.
 _ROWS = 10_000
+# How a reader is called that keeps no texts.
+_WITHOUT = " without texts"
 # An index of PostgreSQL takes no longer key.
 _MAX_PATH_CHARS = 1000
 _FILES = (
@@ -68,9 +70,12 @@ def keep(
     """Write down what the store does not have yet; how many files that was about."""
     rows = store.rows(_SQL.transcripts_of_host, host_id=host_id)
     copies = {row["file"]: Copy(row["reader"], row["anchor"], row["read_to"]) for row in rows}
+    if not with_excerpts:
+        _drop_excerpts(store, host_id, copies)
     changed = []
     for found in connection.execute(_FILES, PERISHABLE).fetchall():
         file = File(*found)
+        file = file._replace(reader=file.reader + ("" if with_excerpts else _WITHOUT))
         copy = copies.get(file.path)
         is_kept = copy == Copy(file.reader, file.anchor, file.offset)
         if not is_kept and len(file.path) <= _MAX_PATH_CHARS:
@@ -91,6 +96,22 @@ def keep(
         batch.read.append(_transcript(host_id, file, with_excerpts=with_excerpts))
     batch.write()
     return len(changed)
+
+
+def _drop_excerpts(store: port.Store, host_id: str, copies: dict[str, Copy]) -> None:
+    """Take back the texts that were kept before somebody decided against it."""
+    older = [path for path, copy in copies.items() if not copy.reader.endswith(_WITHOUT)]
+    if not older:
+        return
+
+    def work(transaction: port.Transaction) -> None:
+        transaction.rows(_SQL.drop_excerpts, host_id=host_id)
+        transaction.many(
+            _SQL.drop_words,
+            [{"host_id": host_id, "file": path, "reader": _WITHOUT} for path in older],
+        )
+
+    store.write("evidence", work)
 
 
 class _Batch:

@@ -65,12 +65,10 @@ def checkouts(here: workspace.Workspace, more: Iterable[str] = ()) -> tuple[str,
 
 def is_inside(path: str, roots: Iterable[str]) -> bool:
     """Is a directory one of the checkouts or below one, and not in a repository of its own?"""
-    for root in roots:
-        if path == root:
-            return True
-        if path.startswith(f"{root}/"):
-            return not _is_of_another(path, root)
-    return False
+    return any(
+        path == root or (path.startswith(f"{root}/") and not _is_of_another(path, root))
+        for root in roots
+    )
 
 
 def _is_of_another(path: str, root: str) -> bool:

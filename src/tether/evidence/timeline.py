@@ -226,8 +226,6 @@ def _commits_in(
     connection: sqlite3.Connection, claim: agents.Claim, made: set[git.Oid]
 ) -> list[model.Activity]:
     begin = clock.parse(claim.claimed_at)
-    # A commit knows whole seconds only.
-    begin -= begin % 1000
     end = clock.parse(claim.closed_at) if claim.closed_at else 2**53
     rows = connection.execute(_COMMITS, (commits.COMMITS, begin, end)).fetchall()
     found = [ledger.activity(source, path, tuple(row)) for source, path, *row in rows]

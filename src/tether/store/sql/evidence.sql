@@ -50,3 +50,11 @@ UNION SELECT DISTINCT worktree FROM claims WHERE worktree IS NOT NULL;
 -- name: claimers
 -- Every session that ever had a claim.
 SELECT DISTINCT session_id FROM claims;
+
+-- name: drop_excerpts
+-- Forget the texts of a machine's transcripts, not that they were there.
+UPDATE activities SET excerpt = '' WHERE host_id = :host_id AND excerpt <> '';
+
+-- name: drop_words
+-- Forget what a file told of its session, and have it read again if it is still there.
+UPDATE transcripts SET facts = '{}', reader = :reader WHERE host_id = :host_id AND file = :file;

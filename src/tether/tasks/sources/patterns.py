@@ -18,8 +18,8 @@ from tether import errors
 
 # Neither a letter, a digit nor a dot before it; after it neither a letter or digit, nor a dot with
 # a digit, which would make it another id.
-_BEFORE = r"(?<![A-Za-z0-9._])"
-_AFTER = r"(?![A-Za-z0-9_])(?!\.[0-9])"
+_BEFORE = r"(?<![A-Za-z0-9.])"
+_AFTER = r"(?![A-Za-z0-9])(?!\.[0-9])"
 # A number that may have numbers below it.
 _LEVELS = r"(?:\.[0-9]{1,4}){0,4}"
 _TEMPLATE = re.compile(r"[A-Za-z0-9@#*_.-]{2,40}")
