@@ -245,7 +245,7 @@ def test_edits_that_are_nowhere_are_a_contradiction(scene: Scene) -> None:
     scene.write("roof.py", "")
     [said] = contradictions(scene)
     assert said.startswith("Edited for it, but in no commit")
-    assert said.endswith("cellar.py")
+    assert said.endswith("cellar.py.")
 
 
 # The budget, and the fence
