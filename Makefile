@@ -34,6 +34,8 @@ bench: $(READY)
 	$(VENV)/bin/tether bench claims $(if $(URL),--url '$(URL)') --json > bench/claims.json
 	$(VENV)/bin/tether bench tasks --tasks 1000 --tasks 10000 --tasks 100000 --json > bench/tasks.json
 	$(VENV)/bin/tether bench tasks --all-open --json > bench/tasks-all-open.json
+	$(VENV)/bin/tether bench evidence --json > bench/evidence.json
+	$(VENV)/bin/tether bench evidence --scale 10 --rounds 1 --json > bench/evidence-10x.json
 	$(RUN) scripts/bench_table.py
 
 # Reference pages that are made from the code.

@@ -15,7 +15,7 @@ from tether.evidence import mentions, model
 from tether.hints import Any, NamedTuple
 
 _WINDOW_BYTES = 1024 * 1024
-_POINTER = re.compile(r"file:(.+)#bytes=([0-9]{1,15})-([0-9]{1,15})")
+_BYTES = re.compile(r"bytes=([0-9]{1,15})-[0-9]{1,15}")
 _EXIT_CODE = re.compile(r"Process exited with code ([1-9][0-9]{0,5})\b")
 _MAX_CHARS = 2000
 
@@ -51,7 +51,8 @@ class _Line(NamedTuple):
 
 def recall(pointers: Iterable[str], path: str, since: str, until: str, *, at_end: bool) -> Recalled:
     """Look near each pointer into the file, and at its end if the session ended within the time."""
-    offsets = [int(found[2]) for each in pointers if (found := _POINTER.fullmatch(each))]
+    places = (_BYTES.fullmatch(each.rpartition("#")[2]) for each in pointers)
+    offsets = [int(place[1]) for place in places if place]
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -158,7 +158,9 @@ class SqliteStore:
         try:
             return self._open_for_reading()
         except sqlite3.OperationalError as problem:
-            if problem.sqlite_errorcode != sqlite3.SQLITE_READONLY_ROLLBACK:
+            # Not all of them have a code: a text that is none has not.
+            code = getattr(problem, "sqlite_errorcode", 0)
+            if code != sqlite3.SQLITE_READONLY_ROLLBACK:
                 raise
             return self._keep(*self._recovered_copy())
 
