@@ -6,7 +6,9 @@ forced push leaves nothing behind. Objects that are missing, as in a partial clo
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 
@@ -44,7 +46,8 @@ class History:
         self._repository = repository
         self._finder = finder
         self._lists = list_changes.Lists(repository, work_root)
-        self._version = f"{VERSION} {list_changes.VERSION} {work_root} {finder.version}"
+        versions = (VERSION, list_changes.VERSION, work_root, finder.version, _depth(repository))
+        self._version = " ".join(versions)
 
     def look(self) -> int:
         """Bring everything forward to what Git says now; how many commits were read."""
@@ -135,6 +138,15 @@ class History:
         state = json.dumps({"tips": list(tips)})
         values = (self._version, state, json.dumps(list(problems)[:50]), file_id)
         self._connection.execute(_KEEP, values)
+
+
+def _depth(repository: git.Git) -> str:
+    """Where a shallow clone ends: that moves without any branch doing so."""
+    try:
+        with open(os.path.join(repository.runner.facts.common_directory, b"shallow"), "rb") as file:
+            return hashlib.blake2b(file.read(), digest_size=12).hexdigest()
+    except OSError:
+        return ""
 
 
 def _start(at: str) -> int:

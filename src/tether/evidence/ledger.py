@@ -6,6 +6,7 @@ while it grew. Nothing here fails because of a file: what cannot be read is a pr
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -13,7 +14,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 
-from tether import text
+from tether import redaction, text
 from tether.evidence import model, places, readers
 from tether.hints import NamedTuple
 from tether.tasks.sources import patterns
@@ -190,7 +191,7 @@ class _Sink:
         for each in activities:
             if each.what == EDITED and not each.task:
                 start, _, end = each.pointer.rpartition("=")[2].partition("-")
-                edits += [(self._file_id, start, end, _stored(p), each.at) for p in each.files]
+                edits += [(self._file_id, start, end, _path(p), each.at) for p in each.files]
             else:
                 rows.append(row(self._file_id, self._path, each))
         self._connection.executemany(_ADD, rows)
@@ -206,17 +207,23 @@ def forget(connection: sqlite3.Connection, file_id: int) -> None:
 def row(file_id: int, path: str, each: model.Activity) -> tuple[int | str, ...]:
     """An activity as a row; the path of its file stands only once, in the row of the file."""
     place = each.pointer.replace(path, "", 1) if path else each.pointer
-    files = "\n".join(each.files)
+    files = "\n".join(map(_path, each.files))
     return (
         *(file_id, _start(place), place, _stored(each.record), each.task_source, each.task),
         *(each.kind, each.what, each.at, _stored(each.session), _stored(each.text)),
-        _stored(files),
+        files,
     )
 
 
 def _stored(value: str) -> str:
     # What is read from JSON may hold halves of characters.
     return value if value.isascii() else text.storable(value)
+
+
+@functools.lru_cache(maxsize=4096)
+def _path(value: str) -> str:
+    """As it is written, but for secrets."""
+    return redaction.redact(_stored(value))
 
 
 def activity(source: str, path: str, found: tuple[str, ...]) -> model.Activity:

@@ -62,7 +62,12 @@ def excerpt(value: str, start: int = 0, around: str = "") -> str:
     line = max(value.rfind("\n", 0, start) + 1, start - _BEFORE_CHARS - _MARGIN_CHARS)
     if line and not value[line - 1].isspace():
         line = _next_word(value, line, start)
-    window = redaction.redact(text.clean(value[line : start + _WINDOW_CHARS]))
+    piece = value[line : start + _WINDOW_CHARS]
+    if len(value) > start + _WINDOW_CHARS:
+        # Nor a word that the cut goes through: it may be a line of a key.
+        whole = piece.rsplit(None, 1)[0]
+        piece = whole if len(whole) > start - line + len(around) else piece
+    window = redaction.redact(text.clean(piece))
     at = window.find(around) if around else 0
     return text.one_line(window[max(0, at - _BEFORE_CHARS) :], model.EXCERPT_CHARS)
 

@@ -114,9 +114,7 @@ class Witness:
 
     def _look(self, connection: sqlite3.Connection, *, keeps: bool = True) -> Looked:
         roots = self.roots()
-        search = places.Search(self._places, roots)
-        found = ledger.Ledger(connection, self._finder, roots).look(search)
-        problems = found.problems
+        told: tuple[model.Problem, ...] = ()
         count = 0
         try:
             history = commits.History(
@@ -124,11 +122,15 @@ class Witness:
             )
             count = history.look()
         except errors.GitError as problem:
-            problems = (*problems, model.Problem(self._here.place, "", problem.message))
+            told = (model.Problem(self._here.place, "", problem.message),)
+        search = places.Search(self._places, roots)
+        # The ledger has the problems of everything that is in the index, so it comes last.
+        found = ledger.Ledger(connection, self._finder, roots).look(search)
+        problems = (*found.problems, *told)
         kept = 0
         try:
             kept = self._keep(connection) if keeps else 0
-        except errors.StoreError as problem:
+        except (errors.StoreError, errors.FileError) as problem:
             problems = (*problems, model.Problem("the store", "", problem.message))
         return Looked(found.files, found.read, found.read_bytes, count, kept, problems)
 
