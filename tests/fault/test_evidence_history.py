@@ -67,7 +67,6 @@ def test_a_clone_without_contents_says_what_it_lacks(site: Site, git: Git) -> No
     assert missing.count("\n?") == 3
 
 
-@pytest.mark.xfail(strict=True, reason="what was missing is looked for only with new commits")
 def test_contents_that_were_fetched_later_count(site: Site, git: Git) -> None:
     partial = clone(site, git, "partial", "--filter=blob:none", "--no-checkout")
     assert partial.look().problems

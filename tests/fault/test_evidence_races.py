@@ -24,7 +24,7 @@ from tests.fault import site as sites
 from tests.fault.site import OTHER, Git, Site
 from tests.fault.test_files_disk_full import may_mount, on_small_disk
 from tests.figures import Figures
-from tether import errors, index
+from tether import index
 from tether.evidence import ledger
 
 # For each byte that it is sent, appends some lines in pieces of any length; now and then it puts
@@ -143,8 +143,8 @@ def test_a_reader_that_is_killed_leaves_nothing_wrong(
     for number in range(kills):
         own = site.own.parent / f"killed{number}"
         # Once, and once more while it takes up where the first one died.
-        fallen += look_and_die(site, own, dice.uniform(0, length))
-        fallen += look_and_die(site, own, dice.uniform(0, length))
+        fallen += look_and_die(site, own, dice.uniform(0, 1.5 * length))
+        fallen += look_and_die(site, own, dice.uniform(0, 1.5 * length))
         assert site.look(own) == usual
     assert fallen > kills // 2
     figures.add(
@@ -165,7 +165,7 @@ def test_readers_that_are_killed_while_files_grow_leave_nothing_wrong(
     fallen = 0
     for _ in range(kills):
         fill(site, 6)
-        fallen += look_and_die(site, site.own, dice.uniform(0, length))
+        fallen += look_and_die(site, site.own, dice.uniform(0, 1.5 * length))
     assert fallen > kills // 4
     assert site.look() == site.fresh()
     figures.add(
@@ -271,7 +271,6 @@ def test_no_page_of_zeros_ends_a_look(site: Site) -> None:
     assert site.look() == usual
 
 
-@pytest.mark.xfail(reason="SQLite fills up a last page that is cut; Tether does not notice")
 def test_an_index_that_is_cut_in_its_last_page_gives_the_same_answers(site: Site) -> None:
     fill(site, 30)
     usual = site.look()
@@ -280,7 +279,6 @@ def test_an_index_that_is_cut_in_its_last_page_gives_the_same_answers(site: Site
     assert site.look() == usual
 
 
-@pytest.mark.xfail(raises=ValueError, strict=True, reason="only SQLite's own errors are expected")
 def test_a_damaged_value_in_the_index_gives_the_same_answers(site: Site) -> None:
     fill(site, 30)
     usual = site.look()
@@ -289,7 +287,6 @@ def test_a_damaged_value_in_the_index_gives_the_same_answers(site: Site) -> None
     assert site.look() == usual
 
 
-@pytest.mark.xfail(raises=errors.LinkRefused, strict=True, reason="a link cannot be removed")
 def test_an_index_that_is_a_link_gives_the_same_answers(site: Site) -> None:
     fill(site, 30)
     usual = site.look()
@@ -302,7 +299,6 @@ def test_an_index_that_is_a_link_gives_the_same_answers(site: Site) -> None:
     assert other.read_bytes() == b"mine"
 
 
-@pytest.mark.xfail(raises=errors.FileError, strict=True, reason="nor can a directory")
 def test_an_index_that_is_a_directory_gives_the_same_answers(site: Site) -> None:
     fill(site, 30)
     usual = site.look()

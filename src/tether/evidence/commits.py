@@ -52,14 +52,15 @@ class History:
     def look(self) -> int:
         """Bring everything forward to what Git says now; how many commits were read."""
         file_id, version, known = self._known(COMMITS)
-        lists_id, _, _ = self._known(LISTS)
+        lists_id, _, absent = self._known(LISTS)
         tips = self._tips()
-        if version == self._version and set(known) == set(tips):
+        is_outdated = version != self._version or self._has_come(absent)
+        if not is_outdated and set(known) == set(tips):
             return 0
         gone = [oid for oid in known if oid not in set(tips)]
         with ledger.transaction(self._connection):
-            if version != self._version or self._repository.missing(gone):
-                known, gone = [], []
+            if is_outdated or self._repository.missing(gone):
+                known, gone, absent = [], [], []
                 for each in (file_id, lists_id):
                     ledger.forget(self._connection, each)
             if gone:
@@ -70,8 +71,18 @@ class History:
                 self._add(file_id, (row for commit in batch for row in self._from(commit)))
                 self._add(lists_id, self._lists.read(batch))
             self._keep(file_id, tips, ())
-            self._keep(lists_id, (), self._lists.problems)
+            told = self._told(lists_id) if absent else []
+            self._keep(lists_id, [*absent, *self._lists.absent], [*told, *self._lists.problems])
         return count
+
+    def _has_come(self, absent: list[git.Oid]) -> bool:
+        """Is something here now that was missing, as when a partial clone fetches it?"""
+        return bool(absent) and len(self._repository.missing(absent)) < len(set(absent))
+
+    def _told(self, file_id: int) -> list[model.Problem]:
+        wanted = "SELECT problems FROM evidence_files WHERE id = ?"
+        (problems,) = self._connection.execute(wanted, (file_id,)).fetchone()
+        return [model.Problem(*each) for each in json.loads(problems)]
 
     def _tips(self) -> list[git.Oid]:
         tips = {oid for under in ("heads", "remotes") for _, oid in self._refs(under)}
@@ -130,12 +141,12 @@ class History:
         if row is None:
             return self._connection.execute(_NEW, (source, source)).lastrowid or 0, "", []
         file_id, version, state = row
-        return file_id, version, [git.Oid(oid) for oid in json.loads(state).get("tips", [])]
+        return file_id, version, [git.Oid(oid) for oid in json.loads(state).get("oids", [])]
 
     def _keep(
-        self, file_id: int, tips: Iterable[git.Oid], problems: Iterable[model.Problem]
+        self, file_id: int, oids: Iterable[git.Oid], problems: Iterable[model.Problem]
     ) -> None:
-        state = json.dumps({"tips": list(tips)})
+        state = json.dumps({"oids": list(oids)})
         values = (self._version, state, json.dumps(list(problems)[:50]), file_id)
         self._connection.execute(_KEEP, values)
 

@@ -33,6 +33,8 @@ class Lists:
         self._texts: dict[git.Oid, str] = {}
         """Versions of lists: the old side of a commit is the new side of its parent."""
         self.problems: list[model.Problem] = []
+        self.absent: list[git.Oid] = []
+        """Versions that are not here."""
 
     def is_list(self, path: str) -> bool:
         """Is a file a task list, or a task of one?"""
@@ -122,6 +124,8 @@ class Lists:
             if blob.data is not None:
                 texts[blob.oid] = blob.data.decode("utf-8", "replace")
             else:
+                if blob.why_missing == "missing":
+                    self.absent.append(blob.oid)
                 message = f"version {blob.oid[:12]} is {blob.why_missing.replace('_', ' ')}"
                 self.problems.append(model.Problem(places[blob.oid], "", message))
         self._texts = texts

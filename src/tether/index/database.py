@@ -73,6 +73,15 @@ COMMIT;
 """
 
 
+# What reading a damaged index may come to; a mistake of our own comes up again without the index.
+_DAMAGED = (sqlite3.Error, ValueError, TypeError, KeyError)
+
+
+def _private() -> sqlite3.Connection:
+    """A database that nobody else sees, in memory as far as that has room."""
+    return sqlite3.connect("", isolation_level=None)
+
+
 class Index:
     """The index of one store directory, or one in memory where that cannot be used."""
 
@@ -121,8 +130,10 @@ class Index:
             for _ in range(2):
                 try:
                     return work(self._opened() or self._made())
-                except sqlite3.Error:
+                except _DAMAGED:
                     self.remove()
+                except errors.FileError:
+                    break  # something stands in its place that is not ours to remove
             return self._derive_in_memory(work)
         finally:
             lock.release()
@@ -144,21 +155,14 @@ class Index:
             root.remove(f"{FILE_NAME}-journal")
 
     def _derive_in_memory(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        copy = sqlite3.connect("", isolation_level=None)
-        try:
-            try:
-                known = self._opened()
-                if known is not None:
-                    known.backup(copy)
-            except sqlite3.Error:
-                known = None
-            if known is None:
-                copy.close()
-                copy = sqlite3.connect("", isolation_level=None)
-                copy.executescript(_SCHEMA)
-            return work(copy)
-        finally:
-            copy.close()
+        with contextlib.suppress(*_DAMAGED), contextlib.closing(_private()) as copy:
+            known = self._opened()
+            if known is not None:
+                known.backup(copy)
+                return work(copy)
+        with contextlib.closing(_private()) as empty:
+            empty.executescript(_SCHEMA)
+            return work(empty)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -185,10 +189,16 @@ class Index:
             return None
         connection = self._connect()
         [(version,)] = connection.execute("PRAGMA user_version").fetchall()
-        if version != VERSION:
+        if version != VERSION or not self._is_whole(connection):
             self.close()
             return None
         return connection
+
+    def _is_whole(self, connection: sqlite3.Connection) -> bool:
+        """Is the file as long as it says? SQLite itself takes what is cut off for zeros."""
+        [(count,)] = connection.execute("PRAGMA page_count").fetchall()
+        [(size,)] = connection.execute("PRAGMA page_size").fetchall()
+        return os.path.getsize(self._path) >= int(count) * int(size)
 
     def _made(self) -> sqlite3.Connection:
         """A new file in the place of whatever is there. The lock is held."""
