@@ -74,7 +74,7 @@ COMMIT;
 
 
 # What reading a damaged index may come to; a mistake of our own comes up again without the index.
-_DAMAGED = (sqlite3.Error, ValueError, TypeError, KeyError)
+_DAMAGED = (sqlite3.Error, ValueError, TypeError, KeyError, errors.InvalidId)
 
 
 def _private() -> sqlite3.Connection:
