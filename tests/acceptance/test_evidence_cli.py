@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from tests import scenes
+from tests import scenes, trails
 from tests.conftest import Tether
-from tests.scenes import OTHER, SESSION, Git, Scene, agent
+from tests.scenes import OTHER, SESSION, TRACK, Git, Scene, agent
 from tether import clock
+from tether.store import sql
 
 OWN = "T20261115-abc123"
 FIELDS = {"at", "kind", "what", "source", "session", "pointer", "task", "text", "files"}
@@ -620,3 +621,38 @@ def test_what_cannot_be_read_is_told_and_the_rest_counts(scene: Scene) -> None:
     ]
     assert check["grade"] == "warn"
     assert str(talk.path) in check["message"]
+
+
+def test_another_repository_in_the_place_of_a_worktree_does_not_count(
+    scene: Scene, linked: Path
+) -> None:
+    scene.done("claim", "track:H.1.1", who=agent(), cwd=linked)
+    scene.git("worktree", "remove", "--force", str(linked), cwd=scene.repo)
+    linked.mkdir()
+    scene.git("init", "-q", cwd=linked)
+    scene.talk(OTHER, cwd=linked).says("H.1.1 is about somebody else's pay.")
+    assert scene.told("H.1.1", "claude:transcript") == []
+
+
+def test_a_look_from_a_checkout_without_the_list_takes_nothing_away(
+    scene: Scene, linked: Path
+) -> None:
+    talk = scene.talk()
+    talk.says("H.1.1 is nearly there.")
+    assert len(scene.told("H.1.1", "claude:transcript")) == 1
+    (linked / TRACK).unlink()
+    scene.run("timeline", "anything", cwd=linked)
+    talk.path.unlink()
+    assert len(scene.told("H.1.1", "claude:transcript")) == 1
+
+
+def test_a_commit_is_not_of_a_claim_on_another_machine(scene: Scene) -> None:
+    scene.done("claim", "track:H.1.1", who=agent())
+    store = trails.store_of(scene.repo)
+    elsewhere = sql.Query(
+        "elsewhere", "", "UPDATE agents SET host_id = 'another', host_name = 'another'"
+    )
+    store.write("test", lambda transaction: transaction.rows(elsewhere))
+    store.close()
+    scene.commit("Something", "house.py", at_ms=clock.SystemClock().now_ms() + 2000)
+    assert scene.told("H.1.1", "git:commit") == []

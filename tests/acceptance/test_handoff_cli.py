@@ -235,19 +235,6 @@ def test_finished_words_with_open_work_are_a_contradiction(scene: Scene) -> None
     assert contradictions(scene) == []
 
 
-def test_edits_that_are_nowhere_are_a_contradiction(scene: Scene) -> None:
-    talk = scene.talk()
-    claim(scene)
-    talk.edits(str(scene.repo / "house.py"))
-    talk.edits(str(scene.repo / "roof.py"))
-    talk.edits(str(scene.repo / "cellar.py"))
-    scene.commit("feat(H.1.1): Build it", "house.py")
-    scene.write("roof.py", "")
-    [said] = contradictions(scene)
-    assert said.startswith("Edited for it, but in no commit")
-    assert said.endswith("cellar.py.")
-
-
 # The budget, and the fence
 
 

@@ -138,3 +138,23 @@ def test_settings_say_which_lists_count(scene: Scene) -> None:
     assert unread["task"]["title"] is None, "only its history is known"
     ended = scene.run("timeline", "H.1.1", "--json", TETHER_TASKS_SOURCES="jira")
     assert (ended.code, ended.json["error"]["code"]) == (1, "config_invalid")
+
+
+def test_one_task_has_one_holder_however_it_is_written(scene: Scene) -> None:
+    scene.done("claim", "task-7", who=agent("s-1"))
+    for word in ("TASK-7", "Task-7", "backlog:task-7", "backlog:TASK-7"):
+        assert scene.run("claim", word, who=agent("s-2")).code == 4, word
+
+
+def test_a_task_that_a_list_here_does_not_have_cannot_be_claimed(scene: Scene) -> None:
+    assert scene.run("claim", "track:H.9.9", who=agent()).code == 5
+    assert scene.run("claim", "elsewhere:H.9.9", who=agent()).code == 0
+
+
+def test_who_was_replaced_ticks_nothing(scene: Scene) -> None:
+    scene.done("claim", "H.1.1", who=agent("s-1"))
+    scene.done("claim", "H.1.1", "--take-over", who=PERSON)
+    assert scene.run("finish", "H.1.1", who=agent("s-1")).code == 4
+    assert scene.git("diff", cwd=scene.repo) == ""
+    scene.done("finish", "H.1.1", who=PERSON)
+    assert "+- [x] H.1.1 Build it" in scene.git("diff", cwd=scene.repo)

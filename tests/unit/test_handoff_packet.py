@@ -121,16 +121,6 @@ def test_last_words_that_do_not(words: str) -> None:
     assert said_of(evidence(said=words, left=dirty("house.py"))) == []
 
 
-def test_edits_that_are_nowhere() -> None:
-    lost = [EDIT._replace(record=f"r{n}", files=(f"/repo/{n}.py",)) for n in range(5)]
-    [said] = said_of(evidence(COMMIT, *lost))
-    assert said.startswith("Edited for it, but in no commit")
-    assert said.endswith("/repo/4.py, /repo/3.py, /repo/2.py and 2 more.")
-    assert said_of(evidence(COMMIT, EDIT)) == []
-    assert said_of(evidence(EDIT, left=dirty("house.py"))) == []
-    assert said_of(evidence(EDIT)) == [], "who knows of no commit and no file knows nothing"
-
-
 # Sections
 
 

@@ -147,9 +147,6 @@ def contradictions(found: Evidence) -> list[str]:
     last_said = found.recalled.said[-1].text if found.recalled.said else ""
     if dirty and _claims_done(last_said):
         said.append(f"The last words sound finished, but not committed is: {_some(dirty)}.")
-    lost = _lost(activities, commits, dirty)
-    if lost:
-        said.append(f"Edited for it, but in no commit since and not changed now: {_some(lost)}.")
     return said
 
 
@@ -293,20 +290,6 @@ def _done(activities: Iterable[model.Activity]) -> list[Line]:
     return [
         Line(f"{_time(e.at)} {e.what} {e.text}".rstrip(), e.pointer) for e in reversed(moving[-30:])
     ]
-
-
-def _lost(
-    activities: Iterable[model.Activity], commits: list[model.Activity], dirty: list[str]
-) -> list[str]:
-    """Edited files that neither a commit nor the checkout knows of."""
-    known = {path for each in commits for path in each.files} | set(dirty)
-    if not commits and not dirty:
-        return []
-    lost = []
-    for path, _, _ in recall.files_of(activities):
-        if not any(path == each or path.endswith(f"/{each}") for each in known):
-            lost.append(path)
-    return lost
 
 
 def _is_closing(subject: str) -> bool:

@@ -43,6 +43,8 @@ def _prepare(call: context.Context, path: str, source: str) -> str:
     comment = git.Git(call.workspace.place).comment_mark()
     # An id that tells its own list stands alone, as people write it.
     label = claim.task if claim.source in _TELLING else claim.key.label
+    if trailers.has_trailer(old, TRAILER, comment):
+        return ""  # the committer has said which task it is
     new = trailers.with_trailer(old, TRAILER, label, comment)
     if new == old:
         return ""

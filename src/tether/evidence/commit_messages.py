@@ -69,6 +69,6 @@ def trailers(finder: patterns.Finder, body: str) -> list[tuple[str, str]]:
                 found.append((source, task))
             elif named := finder.find(word):
                 found += [(each.source, each.id) for each in named]
-            elif is_own and _DIGIT.search(word) and ids.TaskId.is_valid(word):
+            elif is_own and ids.TaskId.is_valid(word):
                 found.append((ids.OWN_SOURCE, word))
     return found

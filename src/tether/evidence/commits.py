@@ -71,7 +71,7 @@ class History:
                 self._add(file_id, (row for commit in batch for row in self._from(commit)))
                 self._add(lists_id, self._lists.read(batch))
             self._keep(file_id, tips, ())
-            told = self._told(lists_id) if absent else []
+            told = self._told(lists_id) if known else []
             self._keep(lists_id, [*absent, *self._lists.absent], [*told, *self._lists.problems])
         return count
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tether import text
 from tether.evidence import ledger, lines, model, readers
@@ -65,9 +65,18 @@ class Copy(NamedTuple):
 
 
 def keep(
-    connection: sqlite3.Connection, store: port.Store, host_id: str, *, with_excerpts: bool
+    connection: sqlite3.Connection,
+    store: port.Store,
+    host_id: str,
+    *,
+    with_excerpts: bool,
+    sources: Iterable[str | None] = (None,),
 ) -> int:
-    """Write down what the store does not have yet; how many files that was about."""
+    """Write down what the store does not have yet; how many files that was about.
+
+    `sources` are the task lists whose ids were looked for; None stands for all.
+    """
+    sources = tuple(sources)
     rows = store.rows(_SQL.transcripts_of_host, host_id=host_id)
     copies = {row["file"]: Copy(row["reader"], row["anchor"], row["read_to"]) for row in rows}
     if not with_excerpts:
@@ -85,9 +94,13 @@ def keep(
     for file, copy in changed:
         has_grown = copy is not None and _has_grown(file, copy)
         begin = copy.read_to if copy is not None and has_grown else 0
-        if copy is not None and has_grown and copy.reader != file.reader:
-            batch.outdated.append(file.path)
+        if copy is not None and copy.reader != file.reader:
+            # Another version of the adapter says everything anew. Who only looks for other ids says
+            # something of those lists alone: another checkout may have others.
             begin = 0
+            if has_grown:
+                is_same = _adapter(copy.reader) == _adapter(file.reader)
+                batch.outdated += [(file.path, each) for each in (sources if is_same else [None])]
         has_claims = file.session.partition(".")[0] in claimers
         for each in _found(connection, file, begin, has_claims=has_claims):
             batch.rows.append(_row(each, host_id, file, with_excerpts=with_excerpts))
@@ -96,6 +109,11 @@ def keep(
         batch.read.append(_transcript(host_id, file, with_excerpts=with_excerpts))
     batch.write()
     return len(changed)
+
+
+def _adapter(reader: str) -> tuple[str, bool]:
+    """The version of the adapter in the name of a reader, and whether it kept texts."""
+    return reader.partition(" ")[0], reader.endswith(_WITHOUT)
 
 
 def _drop_excerpts(store: port.Store, host_id: str, copies: dict[str, Copy]) -> None:
@@ -120,8 +138,8 @@ class _Batch:
     def __init__(self, store: port.Store, host_id: str) -> None:
         self._store = store
         self._host_id = host_id
-        self.outdated: list[str] = []
-        """Files whose rows are of another reader: forgotten before anything new is written."""
+        self.outdated: list[tuple[str, str | None]] = []
+        """Files, and lists, of another reader: forgotten before anything new is written."""
         self.rows: list[dict[str, object]] = []
         self.read: list[dict[str, Any]] = []
         """Files that are complete with these rows."""
@@ -132,8 +150,8 @@ class _Batch:
         self.outdated, self.rows, self.read = [], [], []
 
     def _work(self, transaction: port.Transaction) -> None:
-        for path in self.outdated:
-            transaction.rows(_SQL.forget_file, host_id=self._host_id, file=path)
+        for path, source in self.outdated:
+            transaction.rows(_SQL.forget_file, host_id=self._host_id, file=path, task_source=source)
         transaction.many(_SQL.keep, self.rows)
         transaction.many(_SQL.keep_transcript, self.read)
 

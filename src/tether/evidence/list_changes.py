@@ -91,6 +91,8 @@ class Lists:
             self._texts.get(change.old_oid),
             self._texts.get(change.new_oid),
         )
+        if any(not o.is_null and o not in self._texts for o in (change.old_oid, change.new_oid)):
+            return {}, {}  # of what cannot be read nobody knows what has changed
         if source == ids.OWN_SOURCE:
             return self._own_state(path, old), self._own_state(path, new)
         if old is not None and new is not None:

@@ -122,8 +122,9 @@ def _read_lines(
         if known.offset < adapter.HEAD_BYTES:
             facts = _with_head(chosen.head(found.path, lines.head(descriptor)), known.facts)
         if facts is None or not _is_ours(facts, found, aims.roots):
-            # Its head is all that is read of somebody else's.
-            return Update(is_ours=False, anchor=lines.anchor(descriptor, 0), facts=facts)
+            # Its head is all that is read of somebody else's, and nothing of it is kept.
+            sink.forget()
+            return Update(is_ours=False, anchor=lines.anchor(descriptor, 0))
         source = lines.Lines(descriptor, found.path, known.offset, size)
         state = json.loads(known.state)
         problems = list(known.problems)

@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from tether import clock, git, ids, text
+from tether import clock, git, host, ids, text
 from tether.agents import claims as claiming
 from tether.agents import model as agents
 from tether.evidence import attribution, commits, ledger, model, readers
@@ -35,6 +35,7 @@ _OF_SESSION = (
 _TRANSCRIPTS = (
     "SELECT 1 FROM evidence_files WHERE session = ? AND source <> 'specstory:history' LIMIT 1"
 )
+_FACTS = "SELECT facts FROM evidence_files WHERE session = ? AND facts <> '' AND is_ours = 1"
 _EDITS = (
     "SELECT f.source, f.path, f.session, start, end, e.path, at"
     " FROM evidence_files AS f JOIN edits AS e ON e.file = f.id"
@@ -74,6 +75,7 @@ def read(
     key: ids.TaskKey,
     names: Iterable[str],
     git_dirs: dict[str, str],
+    host_id: str = "",
 ) -> Timeline:
     """The timeline of a task that goes by these ids; `git_dirs` of checkouts, by their tops."""
     names = tuple(names)
@@ -82,7 +84,7 @@ def read(
         *sorted(_in_index(connection, key, names), key=_order),
         *sorted(_in_store(store, key, names), key=_order),
         *_in_log(store, key),
-        *_under_claims(connection, store, key, git_dirs),
+        *_under_claims(connection, store, key, git_dirs, host_id),
     ]
     ordered = sorted(_once(_direct(connection, found)), key=_order)
     sessions = _sessions(connection, store, {each.session for each in ordered if each.session})
@@ -181,7 +183,11 @@ def _judged(event: events.Event) -> tuple[str, str]:
 
 
 def _under_claims(
-    connection: sqlite3.Connection, store: port.Store, key: ids.TaskKey, git_dirs: dict[str, str]
+    connection: sqlite3.Connection,
+    store: port.Store,
+    key: ids.TaskKey,
+    git_dirs: dict[str, str],
+    host_id: str,
 ) -> Iterator[model.Activity]:
     """What was done by who held the task, and is nowhere said to be for it."""
     wanted = (key.source, key.id)
@@ -196,13 +202,14 @@ def _under_claims(
             for source, path, session, start, end, edited, at in connection.execute(_EDITS, window)
         ]
         done += [from_row(row) for row in store.rows(_SQL.of_session, **window)]
-        beside = _claims(store, session=claim.session_id)
+        beside = _claims(store, host_id, session=claim.session_id)
         yield from attribution.attributed(done, beside, wanted)
         git_dir = git_dirs.get(claim.worktree or "")
         if git_dir:
             made = {each.oid for each in reflog.made(git_dir)}
             plain = _commits_in(connection, claim, made)
-            beside = _claims(store, worktree=claim.worktree or "")
+            beside = _claims(store, host_id, worktree=claim.worktree or "")
+            beside = beside if claim in beside else []  # of another machine: the same path only
             yield from attribution.attributed(plain, beside, wanted)
 
 
@@ -217,8 +224,16 @@ def _window(claim: agents.Claim) -> dict[str, str]:
     }
 
 
-def _claims(store: port.Store, *, session: str = "", worktree: str = "") -> list[agents.Claim]:
-    rows = store.rows(_SQL.claims_overlapping, session=session, worktree=worktree)
+def _claims(
+    store: port.Store, host_id: str, *, session: str = "", worktree: str = ""
+) -> list[agents.Claim]:
+    rows = store.rows(
+        _SQL.claims_overlapping,
+        session=session,
+        worktree=worktree,
+        host_id=host_id,
+        host_name=host.name(),
+    )
     return [agents.claim(row) for row in rows]
 
 
@@ -237,9 +252,7 @@ def _sessions(
 ) -> Iterator[model.Session]:
     """What is known of the sessions: of one in several files the sum."""
     for session in sorted(wanted):
-        rows = connection.execute(
-            "SELECT facts FROM evidence_files WHERE session = ? AND facts <> ''", (session,)
-        )
+        rows = connection.execute(_FACTS, (session,))
         found = [readers.from_json(facts) for (facts,) in rows.fetchall()]
         if not found:
             kept = store.rows(_SQL.transcripts_of_session, session=session)

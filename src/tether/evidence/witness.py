@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable
 
-from tether import errors, git, index, workspace
+from tether import errors, git, host, index, workspace
 from tether.evidence import commits, keeping, ledger, model, places, timeline
 from tether.hints import NamedTuple, TypeVar
 from tether.ids import TaskKey
@@ -53,6 +53,7 @@ class Witness:
         self._here = here
         self._store = store
         self._finder = patterns.Finder(kinds)
+        self._sources = ("", *kinds.sources)
         self._work_root = work_root
         self._host_id = host_id
         self._keeps_excerpts = keeps_excerpts
@@ -67,7 +68,9 @@ class Witness:
         """The whole life of a task; `names` are ids that it had before."""
         wanted = (key.id, *names)
         return self.ask(
-            lambda connection: timeline.read(connection, self._store, key, wanted, self._git_dirs())
+            lambda connection: timeline.read(
+                connection, self._store, key, wanted, self._git_dirs(), self._host_id
+            )
         )
 
     def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
@@ -109,8 +112,18 @@ class Witness:
 
     def roots(self) -> tuple[str, ...]:
         """The checkouts of this repository, also those that were there once."""
-        rows = self._store.rows(_SQL.worktrees)
-        return places.checkouts(self._here, sorted(row["worktree"] for row in rows))
+        rows = self._store.rows(_SQL.worktrees, host_id=self._host_id, host_name=host.name())
+        known = sorted(row["worktree"] for row in rows)
+        return places.checkouts(self._here, [path for path in known if self._may_be_ours(path)])
+
+    def _may_be_ours(self, path: str) -> bool:
+        """Is a directory gone, or of this repository? Another one may have taken its place."""
+        if not os.path.isdir(path):
+            return True
+        try:
+            return workspace.find(path).common_dir == self._here.common_dir
+        except errors.TetherError:
+            return True  # a directory that is left of a checkout, without any repository
 
     def _look(self, connection: sqlite3.Connection, *, keeps: bool = True) -> Looked:
         roots = self.roots()
@@ -139,7 +152,11 @@ class Witness:
         if not self._store.exists():
             return 0
         return keeping.keep(
-            connection, self._store, self._host_id, with_excerpts=self._keeps_excerpts
+            connection,
+            self._store,
+            self._host_id,
+            with_excerpts=self._keeps_excerpts,
+            sources=self._sources,
         )
 
     def _git_dirs(self) -> dict[str, str]:

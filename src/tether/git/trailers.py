@@ -13,6 +13,13 @@ _OF_GIT = ("Signed-off-by: ", "(cherry picked from commit ")
 _SCISSORS = " ------------------------ >8 ------------------------"
 
 
+def has_trailer(message: str, name: str, comment: str = "#") -> bool:
+    """Does a line of the message already begin like such a trailer?"""
+    lines = message.split("\n")
+    written = (line for line in lines[: _end(lines, comment)] if not line.startswith(comment))
+    return any(line.lower().startswith(f"{name.lower()}: ") for line in written)
+
+
 def with_trailer(message: str, name: str, value: str, comment: str = "#") -> str:
     """The message with `name: value` at the end of its trailers; the same if it has that one.
 

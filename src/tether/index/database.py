@@ -77,6 +77,9 @@ COMMIT;
 _DAMAGED = (sqlite3.Error, ValueError, TypeError, KeyError, errors.InvalidId)
 
 
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def _private() -> sqlite3.Connection:
     """A database that nobody else sees, in memory as far as that has room."""
     return sqlite3.connect("", isolation_level=None)
@@ -130,7 +133,10 @@ class Index:
             for _ in range(2):
                 try:
                     return work(self._opened() or self._made())
-                except _DAMAGED:
+                except _DAMAGED as problem:
+                    if getattr(problem, "sqlite_errorcode", 0) & 0xFF in _BUSY:
+                        self.close()
+                        break  # somebody reads it for long; nothing is wrong with it
                     self.remove()
                 except errors.FileError:
                     break  # something stands in its place that is not ours to remove

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from tether import errors, ids, text
 from tether.agents import claims
+from tether.agents import model as agents
 from tether.cli import answers, claim, context, verbs
 from tether.cli.task import shown
 from tether.hints import Any
+from tether.store import port
 from tether.tasks import states
-from tether.tasks.sources import model, ticking
+from tether.tasks.sources import model, patterns, ticking
 
 _OPEN = (states.NEW, states.IN_PROGRESS, states.ERROR)
 
@@ -19,12 +21,16 @@ _OPEN = (states.NEW, states.IN_PROGRESS, states.ERROR)
 def resolved(call: context.Context, word: str) -> ids.TaskKey:
     """The key of a task as typed: a bare id may be one of a list, if no task file has it."""
     key = ids.TaskKey.parse(word)
-    if ":" in word or call.workspace.root is None or call.work.find(key.id):
+    if ":" in word:
+        return _named(call, key)
+    if call.workspace.root is None or call.work.find(key.id):
         return key
-    found = [
-        each for each in call.lists.items if each.id == key.id or each.id.endswith(f".{key.id}")
-    ]
-    exact = [each for each in found if each.id == key.id] or found
+    known = call.lists.items
+    exact = [
+        wanted
+        for source in call.sources
+        if (wanted := ids.TaskKey(source, patterns.canonical(source, key.id))) in known
+    ] or [each for each in known if each.id.endswith(f".{key.id}")]
     if len(exact) > 1:
         labels = ", ".join(each.label for each in exact[:10])
         raise errors.UsageError(
@@ -34,6 +40,14 @@ def resolved(call: context.Context, word: str) -> ids.TaskKey:
     if exact:
         return exact[0]
     return call.lists.resolve_any(key)
+
+
+def _named(call: context.Context, key: ids.TaskKey) -> ids.TaskKey:
+    """The task of a list that was named with its source; NotFound if a list here has it not."""
+    if key.source not in call.sources:
+        return key  # a list that is kept elsewhere
+    found = call.lists.resolve(ids.TaskKey(key.source, patterns.canonical(key.source, key.id)))
+    return item_of(call, found).key
 
 
 def item_of(call: context.Context, key: ids.TaskKey) -> model.Item:
@@ -56,14 +70,22 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
         raise claim.refusal(claims.refused(call.store.rows, call.spot, item.key), acting.session_id)
     if values.get("epoch") is not None and values["epoch"] != held.epoch:
         raise claim.refusal(claims.refused(call.store.rows, call.spot, item.key), acting.session_id)
-    path = ""
-    if verb == "finish":
-        path = ticking.tick(call.workspace.root or "", item, states.DONE)
     outcome = ids.Outcome("done" if verb == "finish" else "failed")
     place = call.place if acting.session_id == call.session.session_id else acting.place
-    closed = claims.close(
-        call.store, call.spot, acting.session_id, item.key, held.epoch, outcome, place
-    )
+
+    def work(transaction: port.Transaction) -> tuple[agents.Claim | claims.Refused, str]:
+        # The line is changed while nobody else can take the task: who was replaced changes nothing.
+        closed = claims.close_one(
+            transaction, acting.session_id, item.key, held.epoch, outcome, place
+        )
+        if closed is None:
+            return claims.refused(transaction.rows, call.spot, item.key), ""
+        path = ""
+        if verb == "finish":
+            path = ticking.tick(call.workspace.root or "", item, states.DONE)
+        return closed, path
+
+    closed, path = call.store.write(verb, work)
     if isinstance(closed, claims.Refused):
         raise claim.refusal(closed, acting.session_id)
     state = states.DONE if verb == "finish" else item.state

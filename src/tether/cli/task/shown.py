@@ -39,9 +39,11 @@ def task_id(value: str) -> ids.TaskId:
 def key_of(call: context.Context, word: str) -> ids.TaskKey:
     """The task that is meant; the team's lists are read only if Tether itself knows of none."""
     key = ids.TaskKey.parse(word)
-    if ":" in word or call.workspace.root is None or call.work.find(key.id):
+    if key.source == ids.OWN_SOURCE and (":" in word or call.workspace.root is None):
         return key
-    if claims.last_of(call.store.rows, key) is not None:
+    if call.workspace.root is None or (":" not in word and call.work.find(key.id)):
+        return key
+    if ":" not in word and claims.last_of(call.store.rows, key) is not None:
         return key
     from tether.cli.task import lists
 

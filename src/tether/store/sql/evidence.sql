@@ -9,8 +9,10 @@ INSERT INTO activities (
 ON CONFLICT DO NOTHING;
 
 -- name: forget_file
--- Drop what was read from a file by an older reader.
-DELETE FROM activities WHERE host_id = :host_id AND file = :file;
+-- Drop what was read from a file by an older reader, of all lists or of one.
+DELETE FROM activities
+WHERE host_id = :host_id AND file = :file
+  AND (CAST(:task_source AS TEXT) IS NULL OR task_source = :task_source);
 
 -- name: transcripts_of_host
 -- How far each file of a machine was written down.
@@ -39,13 +41,20 @@ WHERE (session = :session OR (session > :below AND session < :above))
 SELECT * FROM transcripts WHERE session = :session ORDER BY host_id, file;
 
 -- name: claims_overlapping
--- The claims of a session or of a checkout.
-SELECT * FROM claims WHERE session_id = :session OR worktree = :worktree ORDER BY claimed_at;
+-- The claims of a session, or of a checkout on this machine.
+SELECT claims.* FROM claims JOIN agents ON agents.session_id = claims.session_id
+WHERE claims.session_id = :session
+   OR (claims.worktree = :worktree AND (agents.host_id = :host_id OR agents.host_name = :host_name))
+ORDER BY claimed_at;
 
 -- name: worktrees
--- Every checkout that somebody has worked in.
-SELECT DISTINCT worktree FROM agents WHERE worktree IS NOT NULL
-UNION SELECT DISTINCT worktree FROM claims WHERE worktree IS NOT NULL;
+-- Every checkout on this machine that somebody has worked in.
+SELECT worktree FROM agents
+WHERE worktree IS NOT NULL AND (host_id = :host_id OR host_name = :host_name)
+UNION
+SELECT claims.worktree FROM claims JOIN agents ON agents.session_id = claims.session_id
+WHERE claims.worktree IS NOT NULL
+  AND (agents.host_id = :host_id OR agents.host_name = :host_name);
 
 -- name: claimers
 -- Every session that ever had a claim.

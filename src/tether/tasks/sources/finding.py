@@ -101,7 +101,8 @@ def prefixes(items: Iterable[model.Item]) -> tuple[tuple[str, str], ...]:
         prefix = item.id.rpartition("-")[0]
         if prefix and item.source in (dialects.BACKLOG, dialects.BEADS):
             found[item.source, prefix.lower() if item.source == dialects.BACKLOG else prefix] += 1
-    return tuple(pair for pair, _ in found.most_common(_MAX_PREFIXES))
+    # In an order that counts do not change: another one would make everything be read again.
+    return tuple(sorted(pair for pair, _ in found.most_common(_MAX_PREFIXES)))
 
 
 def read(top: str, sources: Iterable[str], kept: index.Index | None = None) -> Lists:
