@@ -118,7 +118,7 @@ def hostile_texts(pattern: Pattern) -> Iterator[str]:
 
 def think(place: str) -> None:
     """Runs in a child: every text against each pattern of a module, or against the control."""
-    found = {"control": CATASTROPHIC}
+    found: dict[str, Pattern] = {"control": CATASTROPHIC}
     if place != "control":
         found = patterns([importlib.import_module(place)])
     for name, pattern in found.items():
