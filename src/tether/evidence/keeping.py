@@ -81,26 +81,12 @@ def keep(
     copies = {row["file"]: Copy(row["reader"], row["anchor"], row["read_to"]) for row in rows}
     if not with_excerpts:
         _drop_excerpts(store, host_id, copies)
-    changed = []
-    for found in connection.execute(_FILES, PERISHABLE).fetchall():
-        file = File(*found)
-        file = file._replace(reader=file.reader + ("" if with_excerpts else _WITHOUT))
-        copy = copies.get(file.path)
-        is_kept = copy == Copy(file.reader, file.anchor, file.offset)
-        if not is_kept and len(file.path) <= _MAX_PATH_CHARS:
-            changed.append((file, copy))
+    changed = list(_changed(connection, copies, with_excerpts=with_excerpts))
     claimers = {row["session_id"] for row in store.rows(_SQL.claimers)}
     batch = _Batch(store, host_id)
     for file, copy in changed:
-        has_grown = copy is not None and _has_grown(file, copy)
-        begin = copy.read_to if copy is not None and has_grown else 0
-        if copy is not None and copy.reader != file.reader:
-            # Another version of the adapter says everything anew. Who only looks for other ids says
-            # something of those lists alone: another checkout may have others.
-            begin = 0
-            if has_grown:
-                is_same = _adapter(copy.reader) == _adapter(file.reader)
-                batch.outdated += [(file.path, each) for each in (sources if is_same else [None])]
+        begin, outdated = _from(file, copy, sources)
+        batch.outdated += outdated
         has_claims = file.session.partition(".")[0] in claimers
         for each in _found(connection, file, begin, has_claims=has_claims):
             batch.rows.append(_row(each, host_id, file, with_excerpts=with_excerpts))
@@ -109,6 +95,33 @@ def keep(
         batch.read.append(_transcript(host_id, file, with_excerpts=with_excerpts))
     batch.write()
     return len(changed)
+
+
+def _changed(
+    connection: sqlite3.Connection, copies: dict[str, Copy], *, with_excerpts: bool
+) -> Iterator[tuple[File, Copy | None]]:
+    """The files of which the store does not have everything, with what it has."""
+    for found in connection.execute(_FILES, PERISHABLE).fetchall():
+        file = File(*found)
+        file = file._replace(reader=file.reader + ("" if with_excerpts else _WITHOUT))
+        copy = copies.get(file.path)
+        is_kept = copy == Copy(file.reader, file.anchor, file.offset)
+        if not is_kept and len(file.path) <= _MAX_PATH_CHARS:
+            yield file, copy
+
+
+def _from(
+    file: File, copy: Copy | None, sources: tuple[str | None, ...]
+) -> tuple[int, list[tuple[str, str | None]]]:
+    """From where on a file is new to the store, and what of it, by list, counts no more."""
+    if copy is None or not _has_grown(file, copy):
+        return 0, []
+    if copy.reader == file.reader:
+        return copy.read_to, []
+    # Another version of the adapter says everything anew. Who only looks for other ids says
+    # something of those lists alone: another checkout may have others.
+    is_same = _adapter(copy.reader) == _adapter(file.reader)
+    return 0, [(file.path, each) for each in (sources if is_same else (None,))]
 
 
 def _adapter(reader: str) -> tuple[str, bool]:

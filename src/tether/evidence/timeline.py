@@ -24,7 +24,8 @@ _NUMBER = re.compile(r"[0-9]{1,15}")
 _OF_TASK = (
     "SELECT f.source, f.path, place, record, task_source, task, kind, what, at, a.session, text,"
     " a.files FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
-    " WHERE task = ? AND task_source = ?"
+    # That it is not empty is said for the index, which is over such ids only.
+    " WHERE task = ? AND task <> '' AND task_source = ?"
 )
 _OF_SESSION = (
     "SELECT f.source, f.path, place, record, task_source, task, kind, what, at, a.session, text,"

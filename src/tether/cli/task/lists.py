@@ -139,15 +139,7 @@ def listed(call: context.Context, source: str, values: verbs.Values) -> answers.
             f"There is no task list '{text.one_line(source, 40)}' in this checkout.",
             hint=f"There is {known}." if call.sources else "No task lists were found here.",
         )
-    wanted = tuple(values["state"]) or (_OPEN if not values["all"] else model.STATES)
-    chosen = [
-        item
-        for item in call.lists.items.values()
-        if source in ("all", item.source)
-        and item.state in wanted
-        and values["agent"] in (None, item.owner)
-        and values["parent"] in (None, item.parent)
-    ]
+    chosen = _chosen(call, source, values)
     tracks = [
         each for each in call.lists.progress if not each.section and source in ("all", each.source)
     ]
@@ -159,24 +151,38 @@ def listed(call: context.Context, source: str, values: verbs.Values) -> answers.
         "problems": [each._asdict() for each in call.lists.problems],
         "untrusted": [*shown.UNTRUSTED, "section", "path"],
     }
+    page = _page(some, len(chosen), tracks, len(call.lists.problems))
+    return answers.Answer(
+        "", value, lambda: answers.told(page, source="task lists", for_agent=call.is_agent)
+    )
 
-    def plain() -> str:
-        lines = []
-        if some:
-            rows = [(i.key.label, i.state, i.priority, i.owner or "-", i.text) for i in some]
-            lines.append(shown.table(rows, shown.width()))
-        if len(chosen) > len(some):
-            lines.append(f"{len(some)} of {len(chosen)} tasks; --limit shows more.")
-        lines += [
-            f"{each.source} {text.one_line(each.track)}: {each.done} of {each.total} done"
-            for each in tracks
-        ]
-        if call.lists.problems:
-            lines.append(f"{len(call.lists.problems)} problems in the lists; --json names them.")
-        page = "\n".join(lines) or "No open tasks in the lists."
-        return answers.told(page, source="task lists", for_agent=call.is_agent)
 
-    return answers.Answer("", value, plain)
+def _chosen(call: context.Context, source: str, values: verbs.Values) -> list[model.Item]:
+    wanted = tuple(values["state"]) or (_OPEN if not values["all"] else model.STATES)
+    return [
+        item
+        for item in call.lists.items.values()
+        if source in ("all", item.source)
+        and item.state in wanted
+        and values["agent"] in (None, item.owner)
+        and values["parent"] in (None, item.parent)
+    ]
+
+
+def _page(some: list[model.Item], total: int, tracks: list[model.Progress], problems: int) -> str:
+    lines = []
+    if some:
+        rows = [(i.key.label, i.state, i.priority, i.owner or "-", i.text) for i in some]
+        lines.append(shown.table(rows, shown.width()))
+    if total > len(some):
+        lines.append(f"{len(some)} of {total} tasks; --limit shows more.")
+    lines += [
+        f"{each.source} {text.one_line(each.track)}: {each.done} of {each.total} done"
+        for each in tracks
+    ]
+    if problems:
+        lines.append(f"{problems} problems in the lists; --json names them.")
+    return "\n".join(lines) or "No open tasks in the lists."
 
 
 def item_value(item: model.Item) -> dict[str, Any]:

@@ -44,17 +44,21 @@ SELECT * FROM transcripts WHERE session = :session ORDER BY host_id, file;
 -- The claims of a session, or of a checkout on this machine.
 SELECT claims.* FROM claims JOIN agents ON agents.session_id = claims.session_id
 WHERE claims.session_id = :session
-   OR (claims.worktree = :worktree AND (agents.host_id = :host_id OR agents.host_name = :host_name))
+   OR (claims.worktree = :worktree AND (
+     agents.host_id = :host_id OR (agents.host_id IS NULL AND agents.host_name = :host_name)
+   ))
 ORDER BY claimed_at;
 
 -- name: worktrees
 -- Every checkout on this machine that somebody has worked in.
 SELECT worktree FROM agents
-WHERE worktree IS NOT NULL AND (host_id = :host_id OR host_name = :host_name)
+WHERE worktree IS NOT NULL AND (host_id = :host_id OR (host_id IS NULL AND host_name = :host_name))
 UNION
 SELECT claims.worktree FROM claims JOIN agents ON agents.session_id = claims.session_id
 WHERE claims.worktree IS NOT NULL
-  AND (agents.host_id = :host_id OR agents.host_name = :host_name);
+  AND (
+     agents.host_id = :host_id OR (agents.host_id IS NULL AND agents.host_name = :host_name)
+   );
 
 -- name: claimers
 -- Every session that ever had a claim.
