@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.fault import site as sites
 from tests.fault.site import TRACK, Git, Site
+from tether import git as gits
+from tether.evidence import commits, list_changes, model
 
 AUTHOR = "T <t@example.com>"
 
@@ -244,3 +247,72 @@ def test_a_hostile_list_ends_no_look(site: Site, git: Git, name: str) -> None:
     os.symlink("/etc/passwd", site.repo / TRACK)
     git("commit", "-qam", "docs: a link", cwd=site.repo)
     assert site.look().lives == site.fresh().lives
+
+
+# Interrupted
+
+
+@pytest.fixture
+def woven(site: Site, git: Git, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """A history of many branches, read in small steps."""
+    monkeypatch.setattr(commits, "_BATCH", 3)
+    for number in range(4):
+        git("checkout", "-qb", f"side-{number}", f"main~{number % 2}", cwd=site.repo)
+        for each in range(3):
+            write(site, git, f"side{number}{each}.py", f"fix(H.1.{1 + number % 3}): Side")
+        git("checkout", "-q", "main", cwd=site.repo)
+        write(site, git, f"main{number}.py", "fix(H.1.1): Main")
+        if number < 3:
+            git("merge", "-q", "--no-edit", f"side-{number}", cwd=site.repo)
+    return site
+
+
+def write(site: Site, git: Git, name: str, message: str) -> None:
+    (site.repo / name).write_text("1\n")
+    git("add", "-A", cwd=site.repo)
+    git("commit", "-qm", message, cwd=site.repo)
+
+
+def interrupt(site: Site, monkeypatch: pytest.MonkeyPatch, *, after: int) -> int:
+    """Read, but for the last commits; how many had been read before that."""
+    batches: list[int] = []
+    read = list_changes.Lists.read
+
+    def counting(
+        self: list_changes.Lists, found: Iterable[gits.Commit]
+    ) -> Iterator[model.Activity]:
+        found = list(found)
+        if len(batches) == after:
+            raise KeyboardInterrupt
+        batches.append(len(found))
+        return read(self, found)
+
+    with monkeypatch.context() as planted:
+        planted.setattr(list_changes.Lists, "read", counting)
+        with pytest.raises(KeyboardInterrupt):
+            site.look()
+    return sum(batches)
+
+
+@pytest.mark.parametrize("after", range(1, 7))
+def test_a_reading_that_is_interrupted_goes_on_where_it_stopped(
+    woven: Site, git: Git, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    total = int(git("rev-list", "--all", "--count", cwd=woven.repo))
+    read = interrupt(woven, monkeypatch, after=after)
+    assert 0 < read < total
+    watching = woven.witness()
+    watching.ask(lambda _: None)
+    assert watching.looked.commits == total - read
+    assert woven.look() == woven.fresh()
+
+
+def test_a_reader_that_takes_too_much_for_read_is_caught(
+    woven: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The control."""
+    tips = {gits.Oid(each) for _, each in gits.Git(woven.repo).refs("refs/heads")}
+    with monkeypatch.context() as planted:
+        planted.setattr(commits, "_frontier", lambda *_: tips)
+        interrupt(woven, monkeypatch, after=2)
+    assert woven.look() != woven.fresh()

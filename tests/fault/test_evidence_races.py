@@ -25,7 +25,7 @@ from tests.fault.site import OTHER, Git, Site
 from tests.fault.test_files_disk_full import may_mount, on_small_disk
 from tests.figures import Figures
 from tether import index
-from tether.evidence import ledger
+from tether.evidence import commits, ledger
 
 # For each byte that it is sent, appends some lines in pieces of any length; now and then it puts
 # the file aside under another name, and begins a new one.
@@ -134,6 +134,7 @@ def test_a_reader_that_is_killed_leaves_nothing_wrong(
     kills = scale.count(1000, 15)
     # Small steps: it is killed between two of them, too.
     monkeypatch.setattr(ledger, "_COMMIT_BYTES", 20_000)
+    monkeypatch.setattr(commits, "_BATCH", 1)
     fill(site, 150)
     begin = time.monotonic()
     usual = site.fresh()
@@ -198,7 +199,7 @@ def test_a_ledger_without_transactions_is_caught(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control."""
-    monkeypatch.setattr(ledger.transaction, "__enter__", lambda _: None)
+    monkeypatch.setattr(ledger.transaction, "__enter__", lambda self: self)
     fill(site, 20)
     site.look()
     fill(site, 20)

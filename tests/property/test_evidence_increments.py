@@ -6,12 +6,14 @@ witness that looks after some of the steps must say byte for byte what one says 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import sqlite3
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,8 @@ from hypothesis import strategies as st
 
 from tests import scale, trails
 from tests.figures import Figures
-from tether import ids
+from tether import git, ids
+from tether.evidence import commits, list_changes, model
 
 TASKS = ("H.1", "H.1.1", "H.1.10", "H.1.1.1", "AA.2")
 TRACK = "plans/TRACK-H-HOUSE.md"
@@ -45,6 +48,8 @@ steps = st.one_of(
     st.tuples(st.just("amend"), sessions, tasks),
     st.tuples(st.just("reset"), sessions, tasks),
     st.tuples(st.just("branch"), sessions, tasks),
+    st.tuples(st.just("merge"), sessions, tasks),
+    st.tuples(st.just("interrupt"), sessions, tasks),
     st.tuples(st.just("look"), sessions, tasks),
 )
 
@@ -171,8 +176,34 @@ class World:
     def do_branch(self, number: int, _task: str) -> None:
         self.git("branch", "-f", f"side-{number}")
 
+    def do_merge(self, number: int, task: str) -> None:
+        """Of a commit beside the last one, which changes nothing that others do."""
+        aside = f"aside{self.clock}.py"
+        self.git("checkout", "-q", "-b", f"aside-{self.clock}")
+        name = self.git("symbolic-ref", "--short", "HEAD").strip()
+        (self.repo / aside).write_text(f"{number}\n")
+        self.commit(f"feat({task}): aside")
+        self.git("checkout", "-q", "main")
+        self.git("merge", "-q", "--no-ff", "-m", f"Merge branch '{name}'", name)
+
     def do_look(self, _number: int, _task: str) -> None:
         self.said(self.base / "old")
+
+    def do_interrupt(self, number: int, _task: str) -> None:
+        """Look, and be interrupted when some steps of Git's history are written down."""
+        written = 0
+        read = list_changes.Lists.read
+
+        def few(lists: list_changes.Lists, found: list[git.Commit]) -> Iterator[model.Activity]:
+            nonlocal written
+            written += 1
+            if written > number + 1:
+                raise KeyboardInterrupt
+            return read(lists, found)
+
+        with pytest.MonkeyPatch.context() as planted, contextlib.suppress(KeyboardInterrupt):
+            planted.setattr(list_changes.Lists, "read", few)
+            self.said(self.base / "old")
 
     def said(self, store_dir: Path, *, is_fresh: bool = False) -> dict[str, Any]:
         """Everything that a witness with the index in this directory says."""
@@ -216,7 +247,11 @@ def check(plan: list[tuple[str, int, str]]) -> int:
 
 
 @pytest.mark.proof(room="evidence")
-def test_reading_what_is_new_equals_reading_everything(figures: Figures) -> None:
+def test_reading_what_is_new_equals_reading_everything(
+    figures: Figures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Small steps, so that there is something between them.
+    monkeypatch.setattr(commits, "_BATCH", 2)
     examples = scale.count(500, 10)
     done: list[int] = []
 
@@ -252,8 +287,6 @@ def test_a_reader_that_forgets_to_look_for_replaced_files_is_caught(
 def test_a_history_that_keeps_what_was_thrown_away_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from tether.evidence import commits
-
-    monkeypatch.setattr(commits.History, "_take_back", lambda *_: None)
+    monkeypatch.setattr(commits.History, "_take_back", lambda *_: [])
     with pytest.raises(AssertionError):
         check([("commit", 0, "H.1"), ("look", 0, "H.1"), ("reset", 0, "H.1")])

@@ -16,9 +16,9 @@ def parse(content: str) -> model.Listing:
     listing = beads.parse(content, PATH)
     found = {i.id: i.state for i in listing.items}
     assert history.states_in(PATH, content) == found
-    known: dict[str, beads.Said] = {}
-    assert history.states_in(PATH, content, known) == found
-    assert history.states_in(PATH, content, known) == found
+    reader = history.Reader()
+    for version in (content, content + "\n", content):
+        assert reader.states_in(PATH, version) == found
     return listing
 
 

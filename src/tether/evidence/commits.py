@@ -20,8 +20,8 @@ COMMITS = "git:commit"
 LISTS = "git:list"
 VERSION = "2"
 _MAX_FILES = 50
-# So many commits are looked at together: their lists are in the memory at once.
-_BATCH = 100
+# So many commits are written down together: who interrupts the first reading loses no more.
+_BATCH = 200
 _FILE = "SELECT id, reader, state FROM evidence_files WHERE path = ?"
 _NEW = (
     "INSERT INTO evidence_files (path, source, stamp, reader, is_ours, offset, anchor, state,"
@@ -58,22 +58,44 @@ class History:
         if not is_outdated and set(known) == set(tips):
             return 0
         gone = [oid for oid in known if oid not in set(tips)]
-        with ledger.transaction(self._connection):
+        with ledger.transaction(self._connection) as transaction:
             if is_outdated or self._repository.missing(gone):
                 known, gone, absent = [], [], []
                 for each in (file_id, lists_id):
                     ledger.forget(self._connection, each)
-            if gone:
-                self._take_back(self._repository.log(gone, exclude=tips), (file_id, lists_id))
-            count = 0
-            for batch in _batches(self._repository.log(tips, exclude=known)):
-                count += len(batch)
-                self._add(file_id, (row for commit in batch for row in self._from(commit)))
-                self._add(lists_id, self._lists.read(batch))
-            self._keep(file_id, tips, ())
+            gone = self._take_back(self._repository.log(gone, exclude=tips), (file_id, lists_id))
             told = self._told(lists_id) if known else []
-            self._keep(lists_id, [*absent, *self._lists.absent], [*told, *self._lists.problems])
+            count = 0
+            read = set(known)
+            for batch in _batches(self._repository.log(tips, exclude=known, parents_first=True)):
+                count += len(batch)
+                changed = list(self._lists.read(batch))
+                self._add(lists_id, changed)
+                listed = {
+                    (e.record, e.task_source, e.task) for e in changed if list_changes.is_new(e)
+                }
+                self._add(file_id, (row for each in batch for row in self._from(each, listed)))
+                read = _frontier(read, batch)
+                # What was taken back is no longer all that lies behind what was known.
+                if not gone:
+                    self._keep_all(file_id, read, lists_id, absent, told)
+                    transaction.step()
+            self._keep_all(file_id, tips, lists_id, absent, told)
         return count
+
+    def _keep_all(
+        self,
+        file_id: int,
+        read: Iterable[git.Oid],
+        lists_id: int,
+        absent: list[git.Oid],
+        told: list[model.Problem],
+    ) -> None:
+        """Write down how far everything was read: up to these commits, with all before them."""
+        self._keep(file_id, sorted(read), ())
+        self._keep(
+            lists_id, dict.fromkeys([*absent, *self._lists.absent]), [*told, *self._lists.problems]
+        )
 
     def _has_come(self, absent: list[git.Oid]) -> bool:
         """Is something here now that was missing, as when a partial clone fetches it?"""
@@ -93,7 +115,10 @@ class History:
         # A remote's HEAD points to one of its branches, and may dangle.
         return [each for each in self._repository.refs(f"refs/{under}") if each[0][-5:] != "/HEAD"]
 
-    def _from(self, commit: git.Commit) -> Iterator[model.Activity]:
+    def _from(
+        self, commit: git.Commit, listed: set[tuple[str, str, str]]
+    ) -> Iterator[model.Activity]:
+        """What a commit says; `listed` are the tasks that it, or another one, wrote down first."""
         is_work = len(commit.parents) > 1 or any(
             not self._lists.is_list(change.path) for change in commit.changes
         )
@@ -104,6 +129,13 @@ class History:
             is_merge=len(commit.parents) > 1,
             is_work=is_work,
         )
+        if not is_work:
+            about = [
+                each._replace(kind=model.LISTED)
+                if (commit.oid, each.source, each.id) in listed
+                else each
+                for each in about
+            ]
         said = mentions.excerpt(commit.subject)
         files = tuple(change.path for change in commit.changes[:_MAX_FILES])
         plain = model.Activity(
@@ -130,11 +162,14 @@ class History:
         dated = ((row[0], _start(str(row[8])), *row[2:]) for row in rows)
         self._connection.executemany(_ADD, dated)
 
-    def _take_back(self, commits: Iterable[git.Commit], file_ids: Iterable[int]) -> None:
+    def _take_back(self, commits: Iterable[git.Commit], file_ids: tuple[int, ...]) -> list[git.Oid]:
+        taken = []
         for commit in commits:
+            taken.append(commit.oid)
             at = _start(clock.text(commit.committed_ms))
             for file_id in file_ids:
                 self._connection.execute(_FORGET_COMMIT, (file_id, at, f"commit:{commit.oid}"))
+        return taken
 
     def _known(self, source: str) -> tuple[int, str, list[git.Oid]]:
         row = self._connection.execute(_FILE, (source,)).fetchone()
@@ -147,7 +182,7 @@ class History:
         self, file_id: int, oids: Iterable[git.Oid], problems: Iterable[model.Problem]
     ) -> None:
         state = json.dumps({"oids": list(oids)})
-        values = (self._version, state, json.dumps(list(problems)[:50]), file_id)
+        values = (self._version, state, json.dumps(list(dict.fromkeys(problems))[:50]), file_id)
         self._connection.execute(_KEEP, values)
 
 
@@ -162,6 +197,15 @@ def _depth(repository: git.Git) -> str:
 
 def _start(at: str) -> int:
     return clock.parse(at) if at else 0
+
+
+def _frontier(read: set[git.Oid], commits: Iterable[git.Commit]) -> set[git.Oid]:
+    """The last ones of all that was read; every commit comes after its parents."""
+    last = set(read)
+    for commit in commits:
+        last.difference_update(commit.parents)
+        last.add(commit.oid)
+    return last
 
 
 def _batches(commits: Iterator[git.Commit]) -> Iterator[list[git.Commit]]:

@@ -68,7 +68,7 @@ class Ledger:
         seen: set[str] = set()
         amounts: list[int] = []
         uncommitted = 0
-        with transaction(self._connection):
+        with transaction(self._connection) as begun:
             for found in search.files():
                 seen.add(found.path)
                 amount = self._bring_forward(found)
@@ -76,8 +76,7 @@ class Ledger:
                     amounts.append(amount)
                     uncommitted += amount
                 if uncommitted > _COMMIT_BYTES:
-                    self._connection.execute("COMMIT")
-                    self._connection.execute("BEGIN IMMEDIATE")
+                    begun.step()
                     uncommitted = 0
             self._forget_all_but(seen)
         problems = (*search.problems, *self._refused, *self.problems())
@@ -167,8 +166,15 @@ class transaction:  # noqa: N801 (used like a function)
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> transaction:
         self._connection.execute("BEGIN IMMEDIATE")
+        return self
+
+    def step(self) -> None:
+        """What was done so far stays, whatever comes."""
+        if self._connection.in_transaction:
+            self._connection.execute("COMMIT")
+            self._connection.execute("BEGIN IMMEDIATE")
 
     def __exit__(self, kind: object, *_: object) -> None:
         if self._connection.in_transaction:

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tether import clock, git, ids
-from tether.evidence import mentions, model
+from tether.evidence import mentions, model, versions
 from tether.tasks import states, workdir
 from tether.tasks.sources import history
 from tether.tasks.sources import model as lists
 
 VERSION = "1"
-_MAX_BYTES = 8 * 1024 * 1024
 _STATUS = re.compile(r"^status:[ \t]{0,9}[\"']?([A-Za-z_]{1,20})", re.MULTILINE)
 _SAID = {
     states.NEW: "reopened",
@@ -21,6 +20,7 @@ _SAID = {
     states.ERROR: "failed",
     lists.CANCELLED: "cancelled",
 }
+_TAKEN_OFF = "taken off the list"
 _States = dict[str, str]
 
 
@@ -28,13 +28,18 @@ class Lists:
     """The task lists in the commits of a repository."""
 
     def __init__(self, repository: git.Git, work_root: str) -> None:
-        self._repository = repository
         self._work_root = work_root
-        self._texts: dict[git.Oid, str] = {}
-        """Versions of lists: the old side of a commit is the new side of its parent."""
-        self.problems: list[model.Problem] = []
-        self.absent: list[git.Oid] = []
+        self._versions = versions.Versions(repository)
+        self._reader = history.Reader()
+
+    @property
+    def problems(self) -> list[model.Problem]:
+        return self._versions.problems
+
+    @property
+    def absent(self) -> list[git.Oid]:
         """Versions that are not here."""
+        return self._versions.absent
 
     def is_list(self, path: str) -> bool:
         """Is a file a task list, or a task of one?"""
@@ -46,10 +51,11 @@ class Lists:
         for commit in commits:
             found = [(self._source(change.path), change) for change in commit.changes]
             changed.append((commit, [(source, change) for source, change in found if source]))
-        self._fetch(change for _, pairs in changed for _, change in pairs)
-        for commit, pairs in changed:
+        steps = [[change for _, change in pairs] for _, pairs in changed]
+        for (commit, pairs), texts in zip(changed, self._versions.along(steps), strict=True):
             for source in dict.fromkeys(source for source, _ in pairs):
-                yield from self._from(commit, source, [c for s, c in pairs if s == source])
+                of_source = [change for other, change in pairs if other == source]
+                yield from self._from(commit, source, of_source, texts)
 
     def _source(self, path: str) -> str:
         if workdir.is_ours(path, self._work_root):
@@ -57,12 +63,12 @@ class Lists:
         return history.source_of(path)
 
     def _from(
-        self, commit: git.Commit, source: str, changes: list[git.Change]
+        self, commit: git.Commit, source: str, changes: list[git.Change], texts: versions.Texts
     ) -> Iterator[model.Activity]:
         before: _States = {}
         after: _States = {}
         for change in changes:
-            one, other = self._states(source, change)
+            one, other = self._states(source, change, texts)
             before |= one
             after |= other
         paths = tuple(change.path for change in changes)
@@ -84,22 +90,20 @@ class Lists:
                 files=paths if len(paths) == 1 else (),
             )
 
-    def _states(self, source: str, change: git.Change) -> tuple[_States, _States]:
+    def _states(
+        self, source: str, change: git.Change, texts: versions.Texts
+    ) -> tuple[_States, _States]:
         """The states of the tasks before and after a change of a file."""
-        path, old, new = (
-            change.path,
-            self._texts.get(change.old_oid),
-            self._texts.get(change.new_oid),
-        )
-        if any(not o.is_null and o not in self._texts for o in (change.old_oid, change.new_oid)):
+        path, old, new = change.path, texts.get(change.old_oid), texts.get(change.new_oid)
+        if any(not o.is_null and o not in texts for o in (change.old_oid, change.new_oid)):
             return {}, {}  # of what cannot be read nobody knows what has changed
         if source == ids.OWN_SOURCE:
             return self._own_state(path, old), self._own_state(path, new)
         if old is not None and new is not None:
-            return history.changes_in(path, old, new)
+            return self._reader.changes_in(path, old, new)
         return (
-            history.states_in(path, old) if old is not None else {},
-            history.states_in(path, new) if new is not None else {},
+            self._reader.states_in(path, old) if old is not None else {},
+            self._reader.states_in(path, new) if new is not None else {},
         )
 
     def _own_state(self, path: str, content: str | None) -> _States:
@@ -113,24 +117,10 @@ class Lists:
         )
         return {found.task_id: standing.state}
 
-    def _fetch(self, changes: Iterable[git.Change]) -> None:
-        """Read the versions before and after some changes, all at once."""
-        places: dict[git.Oid, str] = {}
-        for change in changes:
-            for oid in (change.old_oid, change.new_oid):
-                if not oid.is_null:
-                    places.setdefault(oid, change.path)
-        texts = {oid: self._texts[oid] for oid in places if oid in self._texts}
-        wanted = [oid for oid in places if oid not in texts]
-        for blob in self._repository.blobs(wanted, max_bytes=_MAX_BYTES):
-            if blob.data is not None:
-                texts[blob.oid] = blob.data.decode("utf-8", "replace")
-            else:
-                if blob.why_missing == "missing":
-                    self.absent.append(blob.oid)
-                message = f"version {blob.oid[:12]} is {blob.why_missing.replace('_', ' ')}"
-                self.problems.append(model.Problem(places[blob.oid], "", message))
-        self._texts = texts
+
+def is_new(change: model.Activity) -> bool:
+    """Did a commit write the task down that was on no list before?"""
+    return change.kind == model.LISTED and change.what != _TAKEN_OFF
 
 
 def _judged(old: str, new: str) -> tuple[str, str]:
@@ -139,5 +129,5 @@ def _judged(old: str, new: str) -> tuple[str, str]:
         # Most lists come into Git whole: that a task is on one tells nothing of when it was done.
         return model.LISTED, f"listed as {new}"
     if not new:
-        return model.LISTED, "taken off the list"
+        return model.LISTED, _TAKEN_OFF
     return model.STATED, _SAID.get(new, new)

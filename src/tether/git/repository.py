@@ -80,10 +80,12 @@ class Git:
         paths: Iterable[str] = (),
         first_parent: bool = False,
         max_count: int | None = None,
+        parents_first: bool = False,
     ) -> Iterator[objects.Commit]:
         """The commits that are reachable from the tips but not from the excluded, newest first.
 
-        A merge has no changes, unless only first parents are followed.
+        Or every one after its parents. A merge has no changes, unless only first parents are
+        followed.
         """
         # By standard input, because a repository may have more tips than arguments fit.
         feed = [f"{Oid(tip)}\n" for tip in tips]
@@ -92,6 +94,7 @@ class Git:
         feed += [f"^{Oid(oid)}\n" for oid in exclude]
         options = [f"--diff-merges={'first-parent' if first_parent else 'off'}"]
         options += ["--first-parent"] if first_parent else []
+        options += ["--topo-order", "--reverse"] if parents_first else []
         options += [f"--max-count={max_count:d}"] if max_count is not None else []
         wanted = arguments.path_arguments(paths)
         # Otherwise git leaves out the side branches whose changes a merge dropped.

@@ -48,21 +48,27 @@ def parse(content: str, path: str) -> model.Listing:
     return model.Listing(tuple(items), problems=tuple(problems))
 
 
-def states_in(content: str, known: dict[str, Said] | None = None) -> dict[str, str]:
-    """The state of every issue, as `parse` has it.
+class Export:
+    """Versions of an export, one after the other: what a line said is known from the last one."""
 
-    `known` keeps what lines said: the next version of an export has most of them, too.
-    """
-    known = {} if known is None else known
-    counts: dict[str, Said] = {}
-    for _, line in _lines(content):
-        said = known.get(line)
-        if said is None:
-            said = known[line] = _said(_decoded(line))
-        before = counts.get(said.id)
-        if said.id and (before is None or before.updated_at <= said.updated_at):
-            counts[said.id] = said
-    return {said.id: said.state for said in counts.values()}
+    def __init__(self) -> None:
+        self._known: dict[str, Said] = {}
+        self._last: tuple[str, dict[str, str]] = ("", {})
+
+    def states_in(self, content: str) -> dict[str, str]:
+        """The state of every issue, as `parse` has it."""
+        if content == self._last[0]:
+            return self._last[1]
+        counts: dict[str, Said] = {}
+        lines: dict[str, Said] = {}
+        for _, line in _lines(content):
+            said = lines[line] = self._known.get(line) or _said(_decoded(line))
+            before = counts.get(said.id)
+            if said.id and (before is None or before.updated_at <= said.updated_at):
+                counts[said.id] = said
+        self._known = lines
+        self._last = (content, {said.id: said.state for said in counts.values()})
+        return self._last[1]
 
 
 def _lines(content: str) -> Iterator[tuple[int, str]]:

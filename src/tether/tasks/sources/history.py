@@ -13,42 +13,50 @@ def source_of(path: str) -> str:
     return dialects.dialect_of(path) or ""
 
 
-def states_in(
-    path: str, content: str, known: dict[str, beads.Said] | None = None
-) -> dict[str, str]:
-    """The state of every task in a version of a file. Pass the same `known` for all versions."""
-    source = dialects.dialect_of(path)
-    if source == dialects.BEADS:
-        return beads.states_in(content, known)
-    if source == dialects.BACKLOG:
-        return backlog.states_in(content, path)
-    return steps.states_in(content, dialects.CHECKBOXES[source], path) if source else {}
+def states_in(path: str, content: str) -> dict[str, str]:
+    """The state of every task in a version of a file."""
+    return Reader().states_in(path, content)
 
 
-def changes_in(path: str, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
-    """The states before and after, of at least the tasks whose state is another one.
+class Reader:
+    """Reads many versions of lists, of which each is much like the one before."""
 
-    A box that is ticked changes a line of a long list, so only what lies between the common
-    beginning and the common end is read: where what a line means does not depend on others.
-    """
-    source = dialects.dialect_of(path)
-    dialect = dialects.CHECKBOXES.get(source or "")
-    if dialect is None or not dialect.has_own_ids or any(mark in old + new for mark in _AROUND):
-        return states_in(path, old), states_in(path, new)
-    begin = _common(old, new)
-    begin = old.rfind("\n", 0, begin) + 1
-    shorter = min(len(old), len(new)) - begin
-    end = _common(old[::-1][:shorter], new[::-1][:shorter])
-    # From the beginning of a line to the end of one.
-    line = old.find("\n", len(old) - end)
-    end = len(old) - line - 1 if end and line >= 0 else 0
-    before = steps.states_in(f"\n{old[begin : len(old) - end]}", dialect, path)
-    after = steps.states_in(f"\n{new[begin : len(new) - end]}", dialect, path)
-    # Of two boxes with one id the first one counts, and it may stand elsewhere.
-    same = old[:begin] + old[len(old) - end :]
-    if any(before.get(task) != after.get(task) and task in same for task in before | after):
-        return states_in(path, old), states_in(path, new)
-    return before, after
+    def __init__(self) -> None:
+        self._export = beads.Export()
+
+    def states_in(self, path: str, content: str) -> dict[str, str]:
+        """The state of every task in a version of a file."""
+        source = dialects.dialect_of(path)
+        if source == dialects.BEADS:
+            return self._export.states_in(content)
+        if source == dialects.BACKLOG:
+            return backlog.states_in(content, path)
+        return steps.states_in(content, dialects.CHECKBOXES[source], path) if source else {}
+
+    def changes_in(self, path: str, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
+        """The states before and after, of at least the tasks whose state is another one.
+
+        A box that is ticked changes a line of a long list, so only what lies between the common
+        beginning and the common end is read: where what a line means does not depend on others.
+        """
+        source = dialects.dialect_of(path)
+        dialect = dialects.CHECKBOXES.get(source or "")
+        if dialect is None or not dialect.has_own_ids or any(m in old + new for m in _AROUND):
+            return self.states_in(path, old), self.states_in(path, new)
+        begin = _common(old, new)
+        begin = old.rfind("\n", 0, begin) + 1
+        shorter = min(len(old), len(new)) - begin
+        end = _common(old[::-1][:shorter], new[::-1][:shorter])
+        # From the beginning of a line to the end of one.
+        line = old.find("\n", len(old) - end)
+        end = len(old) - line - 1 if end and line >= 0 else 0
+        before = steps.states_in(f"\n{old[begin : len(old) - end]}", dialect, path)
+        after = steps.states_in(f"\n{new[begin : len(new) - end]}", dialect, path)
+        # Of two boxes with one id the first one counts, and it may stand elsewhere.
+        same = old[:begin] + old[len(old) - end :]
+        if any(before.get(task) != after.get(task) and task in same for task in before | after):
+            return self.states_in(path, old), self.states_in(path, new)
+        return before, after
 
 
 # What makes a line mean something else further down: code, comments, the frontmatter.
