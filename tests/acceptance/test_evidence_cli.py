@@ -60,7 +60,8 @@ def test_a_task_of_a_list_is_told_from_everything(scene: Scene) -> None:
     ticked = scene.commit("Tick")
     found = scene.timeline("H.1.1")
     assert list(found) == [
-        *("ok", "task", "last_worked_at", "activities", "sessions", "problems", "untrusted"),
+        *("ok", "task", "held_by", "last_worked_at"),
+        *("activities", "sessions", "problems", "untrusted"),
     ]
     assert found["task"] == {
         "key": "track:H.1.1", "source": "track", "id": "H.1.1", "title": "Build it",
@@ -399,6 +400,16 @@ def test_commits_under_a_claim_are_of_the_held_task(scene: Scene, linked: Path) 
     assert [e["pointer"] for e in scene.told("H.1.2", "git:commit")] == [f"commit:{named}"]
 
 
+def test_a_commit_in_the_second_of_its_claim_is_under_it(scene: Scene) -> None:
+    scene.commit("Before", "before.py", at_ms=clock.SystemClock().now_ms())
+    scene.done("claim", "track:H.1.1", who=agent())
+    [claim] = scene.done("claims", "--json").json["claims"]
+    second = clock.parse(claim["claimed_at"]) // 1000 * 1000
+    held = scene.commit("At once", "house.py", at_ms=second)
+    # What was committed before the claim, perhaps in the same second, is not.
+    assert [e["pointer"] for e in scene.told("H.1.1", "git:commit")] == [f"commit:{held}"]
+
+
 def test_a_commit_after_the_claim_is_not_under_it(scene: Scene) -> None:
     scene.done("claim", "track:H.1.1", who=agent())
     closed = scene.done("release", "track:H.1.1", "--json", who=agent()).json["claim"]
@@ -413,6 +424,15 @@ def test_a_commit_that_names_a_task_is_not_of_the_held_one(scene: Scene) -> None
     scene.commit("feat(H.1.2): Test", "test.py", at_ms=later)
     mentioning = scene.commit("Test\n\nNot for H.1.2.", "more.py", at_ms=later)
     assert [e["pointer"] for e in scene.told("H.1.1", "git:commit")] == [f"commit:{mentioning}"]
+
+
+def test_commits_of_one_second_are_told_in_their_order(scene: Scene) -> None:
+    made = [
+        scene.commit(f"feat(H.1.1): Step {number}", f"{number}.py", at_ms=1_793_000_500_000)
+        for number in range(8)
+    ]
+    told = [each["pointer"] for each in scene.told("H.1.1", "git:commit")]
+    assert told == [f"commit:{oid}" for oid in made]
 
 
 # Git is read as it is now
@@ -598,7 +618,7 @@ def test_reindex_gives_the_same_answers_byte_for_byte(scene: Scene) -> None:
     assert answers() == before
     (scene.repo / ".git" / "tether" / "index.db").unlink()
     assert answers() == before
-    assert scene.done("reindex").out.startswith("Read 1 of 1 files (")
+    assert scene.done("reindex").out.startswith("Read 1 of 1 file (")
 
 
 def test_what_cannot_be_read_is_told_and_the_rest_counts(scene: Scene) -> None:
@@ -656,3 +676,42 @@ def test_a_commit_is_not_of_a_claim_on_another_machine(scene: Scene) -> None:
     store.close()
     scene.commit("Something", "house.py", at_ms=clock.SystemClock().now_ms() + 2000)
     assert scene.told("H.1.1", "git:commit") == []
+
+
+def index_of(scene: Scene) -> list[Any]:
+    """How far everything was read, and what for."""
+    with sqlite3.connect(scene.repo / ".git" / "tether" / "index.db") as connection:
+        found = connection.execute(
+            "SELECT path, reader, offset, state FROM evidence_files ORDER BY path"
+        ).fetchall()
+    connection.close()
+    return found
+
+
+def test_worktrees_with_other_lists_do_not_make_each_other_read_again(
+    scene: Scene, linked: Path
+) -> None:
+    (linked / TRACK).unlink()
+    issue = {"id": "bd-1", "title": "Mend it", "status": "open"}
+    scene.write(".beads/issues.jsonl", json.dumps(issue) + "\n", cwd=linked)
+    talk = scene.talk()
+    talk.says("H.1.1 first, then bd-1.")
+    assert len(scene.told("H.1.1", "claude:transcript")) == 1
+    before = index_of(scene)
+    assert any("beads" in reader and "bd" in reader for _, reader, _, _ in before)
+    in_linked = scene.timeline("bd-1", cwd=linked)
+    assert "said" in whats(in_linked["activities"])
+    assert index_of(scene) == before
+    assert scene.timeline("beads:bd-1")["activities"] == in_linked["activities"]
+    # What another checkout has is known from when somebody asked there.
+    scene.git("worktree", "remove", "--force", str(linked), cwd=scene.repo)
+    scene.told("H.1.1", "claude:transcript")
+    assert not any("beads" in reader for _, reader, _, _ in index_of(scene))
+
+
+def test_a_task_that_a_commit_only_writes_down_was_not_worked_on(scene: Scene) -> None:
+    scene.write(TRACK, "# Track H\n\n- [ ] H.1.1 Build it\n- [ ] H.1.3 Paint it\n")
+    scene.commit("plan: H.1.3 and what H.1.1 needs")
+    assert scene.timeline("H.1.3")["last_worked_at"] is None
+    assert [e["kind"] for e in scene.told("H.1.3", "git:commit")] == ["listed"]
+    assert [e["kind"] for e in scene.told("H.1.1", "git:commit")] == ["stated"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tether.git import reflog
+from tether.git import objects, reflog
 
 Git = Callable[..., str]
 
@@ -129,3 +129,16 @@ def test_names_and_messages_of_any_kind_do_no_harm(repo: Path, git: Git) -> None
 def test_without_a_log_nothing_was_made(tmp_path: Path, name: str) -> None:
     (tmp_path / name).mkdir(parents=True, exist_ok=True)
     assert reflog.made(str(tmp_path)) == []
+
+
+def test_what_was_made_at_once_stands_upon_what_was_there() -> None:
+    a, b, c, d, e = (f"{number}" * 40 for number in range(1, 6))
+    entries = [
+        reflog.Made(objects.Oid(b), 5000, a),  # before: what was there is made by it
+        reflog.Made(objects.Oid(c), 5000, b),
+        reflog.Made(objects.Oid(d), 5000, c),
+        reflog.Made(objects.Oid(e), 6000, d),  # another second
+    ]
+    assert reflog.upon(entries, b, 5000) == {c, d}
+    assert reflog.upon(entries, d, 5000) == set()
+    assert reflog.upon(entries, "", 5000) == set()

@@ -426,7 +426,7 @@ def _close(
 
 def _say_taken(transaction: port.Transaction, answer: Claimed, patterns: list[str]) -> None:
     claim, previous = answer.claim, answer.previous
-    data: dict[str, object] = {"epoch": claim.epoch, "paths": patterns}
+    data: dict[str, object] = {"epoch": claim.epoch, "paths": patterns, "head": claim.head}
     kind = events.CLAIM_TAKEN
     if answer.is_adopted and previous is not None:
         kind = events.CLAIM_ADOPTED

@@ -167,7 +167,7 @@ class Context:
     def witness(self) -> witness.Witness:
         """Who tells what happened here."""
         from tether.evidence import witness
-        from tether.tasks.sources import patterns
+        from tether.tasks.sources import finding, patterns
 
         copy = self.settings.text("evidence.copy")
         if copy not in ("excerpts", "pointers"):
@@ -177,6 +177,14 @@ class Context:
             _listed(self.settings.text("evidence.ids")),
             self.lists.prefixes() if self.workspace.root else (),
         )
+
+        def kinds_of(top: str) -> patterns.Kinds:
+            """The kinds of ids of another checkout."""
+            named = _listed(self.settings.text("tasks.sources"))
+            sources = named or tuple(each.name for each in finding.detect(top))
+            prefixes = finding.read(top, finding.choosing(sources)).prefixes()
+            return patterns.Kinds((ids.OWN_SOURCE, *sources), (), prefixes)
+
         return witness.Witness(
             self.workspace,
             self.store,
@@ -185,6 +193,7 @@ class Context:
             work_root=self.settings.text("tasks.root"),
             host_id=self.spot.here.host_id,
             keeps_excerpts=copy == "excerpts",
+            kinds_of=kinds_of,
         )
 
     def _places(self) -> places.Places:

@@ -10,7 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from tether import clock, git, host, ids, text
+from tether import clock, errors, git, host, ids, text
 from tether.agents import claims as claiming
 from tether.agents import model as agents
 from tether.evidence import attribution, commits, ledger, model, readers
@@ -33,6 +33,7 @@ _OF_SESSION = (
     " WHERE (a.session = :session OR (a.session > :below AND a.session < :above))"
     " AND task = '' AND at BETWEEN :since AND :until"
 )
+_TASKS = "SELECT DISTINCT task_source, task FROM activities WHERE task = ? AND task <> ''"
 _TRANSCRIPTS = (
     "SELECT 1 FROM evidence_files WHERE session = ? AND source <> 'specstory:history' LIMIT 1"
 )
@@ -55,6 +56,7 @@ _STATED = {
     events.TASK_EDITED.name: "edited its file",
     events.HANDOFF_LEFT.name: "handed off",
 }
+_TAKEN = (events.CLAIM_TAKEN.name, events.CLAIM_ADOPTED.name)
 
 
 class Timeline(NamedTuple):
@@ -77,8 +79,12 @@ def read(
     names: Iterable[str],
     git_dirs: dict[str, str],
     host_id: str = "",
+    repository: git.Git | None = None,
 ) -> Timeline:
-    """The timeline of a task that goes by these ids; `git_dirs` of checkouts, by their tops."""
+    """The timeline of a task that goes by these ids; `git_dirs` of checkouts, by their tops.
+
+    The repository says which of several commits of one second was first.
+    """
     names = tuple(names)
     # What can be opened here comes before what the store kept of it.
     found = [
@@ -87,9 +93,23 @@ def read(
         *_in_log(store, key),
         *_under_claims(connection, store, key, git_dirs, host_id),
     ]
-    ordered = sorted(_once(_direct(connection, found)), key=_order)
+    once = list(_once(_direct(connection, found)))
+    ranks = _ranks(repository, once) if repository is not None else {}
+    ordered = sorted(once, key=lambda each: _order(each, ranks))
     sessions = _sessions(connection, store, {each.session for each in ordered if each.session})
     return Timeline(key, tuple(ordered), tuple(sessions))
+
+
+def told_of(
+    connection: sqlite3.Connection, store: port.Store, names: Iterable[str]
+) -> list[ids.TaskKey]:
+    """The tasks that go by one of these ids and of which anything is told, whatever their list."""
+    found = set()
+    for name in names:
+        found |= {ids.TaskKey(*row) for row in connection.execute(_TASKS, (name,))}
+        rows = store.rows(_SQL.tasks_called, task=name)
+        found |= {ids.TaskKey(row["source"], row["task"]) for row in rows}
+    return sorted(found)
 
 
 def _direct(
@@ -105,9 +125,29 @@ def _direct(
             yield each
 
 
-def _order(each: model.Activity) -> tuple[str, ...]:
+def _ranks(repository: git.Git, found: Iterable[model.Activity]) -> dict[str, str]:
+    """Names by which commits of one second stand in the order in which they were made."""
+    at_once: dict[str, set[git.Oid]] = {}
+    for each in found:
+        scheme, _, oid = each.pointer.partition(":")
+        if scheme == "commit" and each.at:
+            at_once.setdefault(each.at, set()).add(git.Oid(oid))
+    ranks = {}
+    for at, oids in at_once.items():
+        if len(oids) < 2:
+            continue
+        try:
+            made = repository.parents_first(oids, clock.parse(at))
+        except errors.GitError:
+            continue  # a damaged commit, which the look has told of: then by their names
+        ranks.update({f"commit:{oid}": f"{number:06}" for number, oid in enumerate(made)})
+    return ranks
+
+
+def _order(each: model.Activity, ranks: dict[str, str] | None = None) -> tuple[str, ...]:
     # Many records of a file bear the same time: byte 752 comes before byte 1127.
     path, _, place = each.pointer.partition("#")
+    path = (ranks or {}).get(path, path)
     place = _NUMBER.sub(lambda number: number[0].zfill(15), place)
     return each.at or "0", each.source, path, place, each.kind, each.what, each.task
 
@@ -207,11 +247,31 @@ def _under_claims(
         yield from attribution.attributed(done, beside, wanted)
         git_dir = git_dirs.get(claim.worktree or "")
         if git_dir:
-            made = {each.oid for each in reflog.made(git_dir)}
-            plain = _commits_in(connection, claim, made)
             beside = _claims(store, host_id, worktree=claim.worktree or "")
-            beside = beside if claim in beside else []  # of another machine: the same path only
+            if claim not in beside:
+                continue  # of another machine: the same path only
+            made = reflog.made(git_dir)
+            plain = _commits_in(connection, claim, {each.oid for each in made})
             yield from attribution.attributed(plain, beside, wanted)
+            # A commit bears the second only: what was made at once stands upon what was there.
+            second = clock.parse(claim.claimed_at) // 1000 * 1000
+            at_once = reflog.upon(made, _head_at(store, claim), second)
+            early = [
+                each for each in plain if each.at < claim.claimed_at and each.record in at_once
+            ]
+            for each in early:
+                yield each._replace(
+                    task_source=claim.source, task=claim.task, session=claim.session_id
+                )
+
+
+def _head_at(store: port.Store, claim: agents.Claim) -> str:
+    """What was checked out when a claim was taken; empty if nobody knows."""
+    wanted = events.Filter(task=claim.task, source=claim.source, session=claim.session_id)
+    for event in events.latest(store, _MAX_EVENTS, wanted):
+        if event.data.get("epoch") == claim.epoch and event.type in _TAKEN:
+            return str(event.data.get("head") or "")
+    return ""
 
 
 def _window(claim: agents.Claim) -> dict[str, str]:
@@ -241,7 +301,7 @@ def _claims(
 def _commits_in(
     connection: sqlite3.Connection, claim: agents.Claim, made: set[git.Oid]
 ) -> list[model.Activity]:
-    begin = clock.parse(claim.claimed_at)
+    begin = clock.parse(claim.claimed_at) // 1000 * 1000  # a commit bears the second only
     end = clock.parse(claim.closed_at) if claim.closed_at else 2**53
     rows = connection.execute(_COMMITS, (commits.COMMITS, begin, end)).fetchall()
     found = [ledger.activity(source, path, tuple(row)) for source, path, *row in rows]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from tether import errors, git, host, index, workspace
-from tether.evidence import commits, keeping, ledger, model, places, timeline
+from tether.evidence import commits, keeping, kinds, ledger, model, places, timeline
 from tether.hints import NamedTuple, TypeVar
 from tether.ids import TaskKey
 from tether.store import port, sql
@@ -22,6 +22,7 @@ _EMPTY = (
     "DELETE FROM edits",
     "DELETE FROM evidence_files",
     "DELETE FROM parsed_files",
+    "DELETE FROM checkouts",
 )
 
 
@@ -49,11 +50,13 @@ class Witness:
         work_root: str,
         host_id: str,
         keeps_excerpts: bool,
+        kinds_of: Callable[[str], patterns.Kinds] = lambda _: patterns.Kinds(),
     ) -> None:
         self._here = here
         self._store = store
+        self._kinds = kinds
+        self._kinds_of = kinds_of
         self._finder = patterns.Finder(kinds)
-        self._sources = ("", *kinds.sources)
         self._work_root = work_root
         self._host_id = host_id
         self._keeps_excerpts = keeps_excerpts
@@ -62,6 +65,7 @@ class Witness:
 
     @property
     def finder(self) -> patterns.Finder:
+        """Finds the ids of the lists of this checkout."""
         return self._finder
 
     def timeline(self, key: TaskKey, names: tuple[str, ...] = ()) -> timeline.Timeline:
@@ -69,9 +73,19 @@ class Witness:
         wanted = (key.id, *names)
         return self.ask(
             lambda connection: timeline.read(
-                connection, self._store, key, wanted, self._git_dirs(), self._host_id
+                connection,
+                self._store,
+                key,
+                wanted,
+                self._git_dirs(),
+                self._host_id,
+                git.Git(self._here.place),
             )
         )
+
+    def told_of(self, names: Iterable[str]) -> list[TaskKey]:
+        """The tasks that go by one of these ids and of which anything is told."""
+        return self.ask(lambda connection: timeline.told_of(connection, self._store, names))
 
     def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """Bring everything forward, and ask the index."""
@@ -127,27 +141,30 @@ class Witness:
 
     def _look(self, connection: sqlite3.Connection, *, keeps: bool = True) -> Looked:
         roots = self.roots()
+        own = (self._here.root or "", self._kinds)
+        looked_for = kinds.of_all(connection, own, roots, self._kinds_of)
+        finder = self._finder if looked_for == self._kinds else patterns.Finder(looked_for)
         told: tuple[model.Problem, ...] = ()
         count = 0
         try:
             history = commits.History(
-                connection, git.Git(self._here.place), self._finder, self._work_root
+                connection, git.Git(self._here.place), finder, self._work_root
             )
             count = history.look()
         except errors.GitError as problem:
             told = (model.Problem(self._here.place, "", problem.message),)
         search = places.Search(self._places, roots)
         # The ledger has the problems of everything that is in the index, so it comes last.
-        found = ledger.Ledger(connection, self._finder, roots).look(search)
+        found = ledger.Ledger(connection, finder, roots).look(search)
         problems = (*found.problems, *told)
         kept = 0
         try:
-            kept = self._keep(connection) if keeps else 0
+            kept = self._keep(connection, looked_for) if keeps else 0
         except (errors.StoreError, errors.FileError) as problem:
             problems = (*problems, model.Problem("the store", "", problem.message))
         return Looked(found.files, found.read, found.read_bytes, count, kept, problems)
 
-    def _keep(self, connection: sqlite3.Connection) -> int:
+    def _keep(self, connection: sqlite3.Connection, looked_for: patterns.Kinds) -> int:
         # Reading must not make a store where there is none.
         if not self._store.exists():
             return 0
@@ -156,7 +173,7 @@ class Witness:
             self._store,
             self._host_id,
             with_excerpts=self._keeps_excerpts,
-            sources=self._sources,
+            sources=("", *looked_for.sources),
         )
 
     def _git_dirs(self) -> dict[str, str]:

@@ -109,6 +109,15 @@ class Git:
         if held_back:
             yield held_back
 
+    def parents_first(self, oids: Iterable[Oid], since_ms: int) -> list[Oid]:
+        """These commits, each after its parents as far as those are not older than a time."""
+        wanted = sorted({Oid(oid) for oid in oids})
+        options = ("--topo-order", "--reverse", f"--since=@{since_ms // 1000:d}", "--stdin")
+        feed = "".join(f"{oid}\n" for oid in wanted).encode()
+        listing = self.runner.call("rev-list", *options, feed=feed)
+        chosen = set(wanted)
+        return [Oid(found) for found in objects.as_text(listing).split() if found in chosen]
+
     def blobs(
         self, oids: Iterable[Oid], *, max_bytes: int = MAX_BLOB_BYTES
     ) -> Iterator[objects.Blob]:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"
 # Another number, here and at the end of the schema, makes everybody derive everything again.
-VERSION = 2
+VERSION = 3
 _SCHEMA = """
 BEGIN;
 CREATE TABLE parsed_files (
@@ -65,10 +65,14 @@ CREATE TABLE edits (               -- activities too, so many that they are kept
     at    TEXT NOT NULL,
     PRIMARY KEY (file, start, path)
 ) WITHOUT ROWID;
+CREATE TABLE checkouts (           -- which ids their task lists have
+    path  TEXT PRIMARY KEY,
+    kinds TEXT NOT NULL            -- as JSON
+) WITHOUT ROWID;
 CREATE INDEX activities_by_task ON activities (task) WHERE task <> '';
 CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
 CREATE INDEX activities_by_file ON activities (file, start);
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 COMMIT;
 """
 

@@ -69,12 +69,12 @@ HEARTBEAT_RECEIVED = EventType(
 )
 CLAIM_TAKEN = EventType(
     "claim_taken",
-    ("epoch", "paths"),
-    "A session took a task; `paths` are those that it reserved.",
+    ("epoch", "paths", "head"),
+    "A session took a task; `paths` are those that it reserved, `head` what was checked out.",
 )
 CLAIM_ADOPTED = EventType(
     "claim_adopted",
-    ("epoch", "paths", "from_session", "from_agent", "reason"),
+    ("epoch", "paths", "head", "from_session", "from_agent", "reason"),
     "A session took a task over from another one, because of `reason`.",
 )
 CLAIM_REFUSED = EventType(

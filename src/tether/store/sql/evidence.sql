@@ -30,6 +30,12 @@ ON CONFLICT (host_id, file) DO UPDATE SET
 -- What shows work on a task. Its id is said not to be empty, as the index over it needs.
 SELECT * FROM activities WHERE task = :task AND task_source = :task_source AND task <> '';
 
+-- name: tasks_called
+-- The lists that have had a task of this id: somebody worked on it, or had it.
+SELECT task_source AS source, task FROM activities WHERE task = :task AND task <> ''
+UNION
+SELECT source, task FROM claims WHERE task = :task;
+
 -- name: of_session
 -- What a session did while only its claim could tell for which task.
 SELECT * FROM activities

@@ -94,12 +94,17 @@ class Lists:
         return prefixes(self.items.values())
 
 
+def choosing(sources: Iterable[str]) -> tuple[str, ...]:
+    """Those of the lists whose teams choose how ids begin."""
+    return tuple(name for name in sources if name in (dialects.BACKLOG, dialects.BEADS))
+
+
 def prefixes(items: Iterable[model.Item]) -> tuple[tuple[str, str], ...]:
     """(source, prefix) of the ids of Backlog.md and beads, as `patterns.Kinds` takes them."""
     found: Counter[tuple[str, str]] = Counter()
     for item in items:
         prefix = item.id.rpartition("-")[0]
-        if prefix and item.source in (dialects.BACKLOG, dialects.BEADS):
+        if prefix and choosing((item.source,)):
             found[item.source, prefix.lower() if item.source == dialects.BACKLOG else prefix] += 1
     # In an order that counts do not change: another one would make everything be read again.
     return tuple(sorted(pair for pair, _ in found.most_common(_MAX_PREFIXES)))
