@@ -166,6 +166,7 @@ class Context:
     @cached_property
     def witness(self) -> witness.Witness:
         """Who tells what happened here."""
+        from tether.cli import progress
         from tether.evidence import witness
         from tether.tasks.sources import finding, patterns
 
@@ -194,6 +195,7 @@ class Context:
             host_id=self.spot.here.host_id,
             keeps_excerpts=copy == "excerpts",
             kinds_of=kinds_of,
+            tell=progress.Progress(sys.stderr),
         )
 
     def _places(self) -> places.Places:

@@ -49,7 +49,7 @@ class History:
         versions = (VERSION, list_changes.VERSION, work_root, finder.version, _depth(repository))
         self._version = " ".join(versions)
 
-    def look(self) -> int:
+    def look(self, tell: model.Tell = lambda _: None) -> int:
         """Bring everything forward to what Git says now; how many commits were read."""
         file_id, version, known = self._known(COMMITS)
         lists_id, _, absent = self._known(LISTS)
@@ -75,6 +75,7 @@ class History:
                     (e.record, e.task_source, e.task) for e in changed if list_changes.is_new(e)
                 }
                 self._add(file_id, (row for each in batch for row in self._from(each, listed)))
+                tell(f"reading Git's history: {count} commits")
                 read = _frontier(read, batch)
                 # What was taken back is no longer all that lies behind what was known.
                 if not gone:

@@ -63,7 +63,7 @@ class Ledger:
         self._names: set[str] = set()
         self._refused: list[model.Problem] = []
 
-    def look(self, search: places.Search) -> Looked:
+    def look(self, search: places.Search, tell: model.Tell = lambda _: None) -> Looked:
         """Bring everything forward to what the files say now."""
         seen: set[str] = set()
         amounts: list[int] = []
@@ -75,6 +75,7 @@ class Ledger:
                 if amount is not None:
                     amounts.append(amount)
                     uncommitted += amount
+                    tell(f"reading transcripts and logs: {len(amounts)} files")
                 if uncommitted > _COMMIT_BYTES:
                     begun.step()
                     uncommitted = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 # Made by the hundred thousand, and quicker so than those of `hints`.
+from collections.abc import Callable
 from typing import NamedTuple
 
 # Doing and declaring move "last worked on"; talking and listing do not.
@@ -14,6 +15,9 @@ KINDS = (WORKED, STATED, MENTIONED, LISTED)
 MOVING = (WORKED, STATED)
 
 EXCERPT_CHARS = 240
+
+Tell = Callable[[str], None]
+"""Takes how far a long reading has come, in words; nothing at its end."""
 
 
 class Activity(NamedTuple):

@@ -51,11 +51,13 @@ class Witness:
         host_id: str,
         keeps_excerpts: bool,
         kinds_of: Callable[[str], patterns.Kinds] = lambda _: patterns.Kinds(),
+        tell: model.Tell = lambda _: None,
     ) -> None:
         self._here = here
         self._store = store
         self._kinds = kinds
         self._kinds_of = kinds_of
+        self._tell = tell
         self._finder = patterns.Finder(kinds)
         self._work_root = work_root
         self._host_id = host_id
@@ -94,11 +96,7 @@ class Witness:
             self.looked = self._look(connection)
             return question(connection)
 
-        own = index.Index(self._here.store_dir)
-        try:
-            return own.derive(work, wait_seconds=_WAIT_SECONDS)
-        finally:
-            own.close()
+        return self._derived(work)
 
     def start_over(self) -> None:
         """Forget what is derived, and derive it again."""
@@ -109,11 +107,7 @@ class Witness:
                     connection.execute(statement)
             self.looked = self._look(connection)
 
-        own = index.Index(self._here.store_dir)
-        try:
-            own.derive(work, wait_seconds=_WAIT_SECONDS)
-        finally:
-            own.close()
+        self._derived(work)
 
     def problems(self) -> tuple[model.Problem, ...] | None:
         """What cannot be read, without changing anything; None if nothing was ever read here."""
@@ -123,12 +117,21 @@ class Witness:
             return found.problems if found is not None else None
         finally:
             own.close()
+            self._tell("")
 
     def roots(self) -> tuple[str, ...]:
         """The checkouts of this repository, also those that were there once."""
         rows = self._store.rows(_SQL.worktrees, host_id=self._host_id, host_name=host.name())
         known = sorted(row["worktree"] for row in rows)
         return places.checkouts(self._here, [path for path in known if self._may_be_ours(path)])
+
+    def _derived(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        own = index.Index(self._here.store_dir)
+        try:
+            return own.derive(work, wait_seconds=_WAIT_SECONDS)
+        finally:
+            own.close()
+            self._tell("")
 
     def _may_be_ours(self, path: str) -> bool:
         """Is a directory gone, or of this repository? Another one may have taken its place."""
@@ -150,12 +153,12 @@ class Witness:
             history = commits.History(
                 connection, git.Git(self._here.place), finder, self._work_root
             )
-            count = history.look()
+            count = history.look(self._tell)
         except errors.GitError as problem:
             told = (model.Problem(self._here.place, "", problem.message),)
         search = places.Search(self._places, roots)
         # The ledger has the problems of everything that is in the index, so it comes last.
-        found = ledger.Ledger(connection, finder, roots).look(search)
+        found = ledger.Ledger(connection, finder, roots).look(search, self._tell)
         problems = (*found.problems, *told)
         kept = 0
         try:
