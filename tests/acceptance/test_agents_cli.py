@@ -982,6 +982,29 @@ def test_following_the_inbox_shows_each_message_once(shared: Shared, tether: Tet
     store.close()
 
 
+def test_following_the_inbox_outlives_a_busy_store(
+    repo: Path, environ: dict[str, str], store: port.Store
+) -> None:
+    for session_id in ("s1", "s2"):
+        agency.begin(store, session_id)
+    impatient = {**S2, "TETHER_STORE_WAIT_SECONDS": "1"}
+    following = Shared(repo, environ, lambda: store).follow("inbox", "--follow", env=impatient)
+    with following as it:
+        messages.send(store, agency.agent(store, "s1"), "s2", messages.Draft("first"))
+        it.read_until(lambda lines: any("first" in line for line in lines))
+        wait_for(lambda: newest(store, "s2").state == "delivered")
+        messages.send(store, agency.agent(store, "s1"), "s2", messages.Draft("second"))
+
+        def hold(_: port.Transaction) -> None:
+            it.read_until(lambda lines: any("second" in line for line in lines))
+            # Longer than it waits: now it cannot write down that the message was shown.
+            time.sleep(2.5)
+
+        store.write("test", hold)
+        wait_for(lambda: newest(store, "s2").state == "delivered")
+        assert it.interrupt() == (130, "")
+
+
 def test_following_a_full_inbox_goes_on(
     repo: Path, environ: dict[str, str], store: port.Store
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 import click
@@ -82,6 +83,7 @@ def _mark(
 def _follow(call: context.Context, reader: model.Agent, *, as_json: bool) -> None:
     """Show unread messages as they come, each once."""
     last = 0
+    unmarked: list[messages.Message] = []
     while True:
         newest = messages.newest(call.store)
         found = messages.unread_after(call.store, reader, last, 500)
@@ -89,7 +91,11 @@ def _follow(call: context.Context, reader: model.Agent, *, as_json: bool) -> Non
             line = _for_caller(call, _shown(call, message, told=False))
             answers.show_item("message", _value(message), line, as_json=as_json)
             last = message.id
-        _mark(call, reader, found, as_read=False)
+        unmarked += found
+        # A store that others keep busy is no reason to stop: they are marked with the next ones.
+        with contextlib.suppress(errors.StoreBusy):
+            _mark(call, reader, unmarked, as_read=False)
+            unmarked.clear()
         if len(found) < 500:
             last = max(last, newest)
             call.pause(_POLL_SECONDS)
