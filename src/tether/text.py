@@ -95,6 +95,11 @@ def storable(value: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 task`, `2 tasks`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def one_line(value: str, width: int | None = None) -> str:
     """`value` cleaned, on one line, and cut to `width` terminal cells with `…`."""
     line = " ".join(clean(value).split())

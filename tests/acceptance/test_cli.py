@@ -322,8 +322,8 @@ def test_doctor_tells_of_the_leftovers_that_it_would_remove(repo: Path, tether: 
     (cache / ".tmp-old").touch()
     os.utime(cache / ".tmp-old", (0, 0))
     (cache / ".tmp-in-use").touch()
-    assert "1 files of writers that died" in tether("doctor", cwd=repo).out
-    assert "removed 1 leftovers" in tether("doctor", "--remove-leftovers", cwd=repo).out
+    assert "1 file of writers that died" in tether("doctor", cwd=repo).out
+    assert "removed 1 leftover" in tether("doctor", "--remove-leftovers", cwd=repo).out
     assert "writers that died" not in tether("doctor", cwd=repo).out
     assert (cache / ".tmp-in-use").exists()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Tether
-from tests.scenes import PERSON, TRACK, Git, Scene, agent
+from tests.scenes import PERSON, SESSION, TRACK, Git, Scene, agent
 
 OWN = "T20261115-abc123"
 TASKS = {
@@ -158,3 +160,219 @@ def test_who_was_replaced_ticks_nothing(scene: Scene) -> None:
     assert scene.git("diff", cwd=scene.repo) == ""
     scene.done("finish", "H.1.1", who=PERSON)
     assert "+- [x] H.1.1 Build it" in scene.git("diff", cwd=scene.repo)
+
+
+# What is said of them
+
+
+def test_where_no_file_is_free_the_open_tasks_of_the_lists_are_named(scene: Scene) -> None:
+    scene.done("claim", OWN, who=agent("s-1"))
+    scene.done("claim", "H.1.1", who=agent("s-1"))
+    ended = scene.done("next", "--json").json
+    assert (ended["task"], ended["tasks"], ended["claims"]) == (None, [], [])
+    assert ended["lists"] == {
+        "track": {"open": 2, "held": 1, "total": 2},
+        "speckit": {"open": 3, "held": 0, "total": 3},
+        "backlog": {"open": 1, "held": 0, "total": 1},
+        "beads": {"open": 1, "held": 0, "total": 1},
+    }
+    assert scene.done("orient", "--json").json["orient"]["lists"] == ended["lists"]
+    for verb in ("next", "orient", "next --claim"):
+        page = scene.done(*verb.split()).out
+        assert "7 open tasks, 1 held: track 2, speckit 3, backlog 1, beads 1." in page, verb
+        assert "`tether task list --source all` shows them, `tether claim ID` takes one." in page
+    assert "H.1.2" in scene.done("task", "list", "--source", "all").out
+
+
+def test_a_file_that_is_free_comes_before_the_lists(scene: Scene) -> None:
+    ended = scene.done("next", "--json").json
+    assert (ended["task"]["id"], ended["lists"]) == (OWN, None), "nobody looked there"
+    assert scene.done("orient", "--json").json["orient"]["lists"] is None
+
+
+def test_a_list_that_is_done_is_not_named(scene: Scene) -> None:
+    only = {**PERSON, "TETHER_TASKS_SOURCES": "track"}
+    scene.done("claim", OWN, who=agent())
+    page = scene.done("next", who=only).out
+    assert "2 open tasks: track 2.\n`tether task list --source track` shows them" in page
+    scene.write(TRACK, "- [x] H.1.1 Build it\n- [-] H.1.2 Test it\n")
+    assert scene.done("next", who=only).out == "Nothing to do: no task is free for you.\n"
+    assert scene.done("next", "--json", who=only).json["lists"] == {}
+
+
+def test_what_one_has_of_a_list_is_told(scene: Scene) -> None:
+    scene.done("claim", OWN, who=agent("s-1"))
+    scene.done("claim", "H.1.1", who=agent("s-2"))
+    orient = scene.done("orient", who=agent("s-2")).out
+    assert "You have track:H.1.1: Build it" in orient
+    assert "free for you" not in orient
+    [claim] = scene.done("orient", "--json", who=agent("s-2")).json["orient"]["claims"]
+    assert claim["key"] == "track:H.1.1"
+    assert scene.done("next", who=agent("s-2")).out.startswith("You have track:H.1.1.\n")
+    [claim] = scene.done("next", "--json", who=agent("s-2")).json["claims"]
+    assert claim["key"] == "track:H.1.1"
+
+
+def test_an_empty_list_of_files_names_the_lists(scene: Scene) -> None:
+    (scene.repo / f"work/inbox/{OWN}.yaml").unlink()
+    assert "7 open tasks: track 2" in scene.done("task", "list").out
+    assert scene.done("task", "list", "--json").json["lists"]["beads"]["open"] == 1
+    assert "lists" not in scene.done("task", "list", "--agent", "ada").out
+
+
+def test_a_task_that_is_held_says_by_whom(scene: Scene) -> None:
+    scene.done("claim", "H.1.1", who=PERSON)
+    assert "Build it  (new, held by ada)" in scene.done("timeline", "H.1.1").out
+    assert scene.timeline("H.1.1")["held_by"]["agent_name"] == "ada"
+    assert scene.timeline("H.1.2")["held_by"] is None
+    rows = scene.done("task", "list", "--source", "track").out.split("\n")
+    assert rows[1].split() == ["track:H.1.1", "new", "(held)", "normal", "ada", "Build", "it"]
+    assert rows[2].split() == ["track:H.1.2", "new", "normal", "-", "Test", "it"]
+    words = ("task", "list", "--source", "track", "--agent", "ada", "--json")
+    [task] = scene.done(*words).json["tasks"]
+    assert (task["id"], task["state"], task["held_by"]["agent_name"]) == ("H.1.1", "new", "ada")
+
+
+def test_a_list_that_is_not_there_is_answered_with_those_that_are(scene: Scene) -> None:
+    ended = scene.run("task", "list", "--source", "trak", "--json")
+    assert (ended.code, ended.json["error"]["code"]) == (2, "usage")
+    assert ended.json["error"]["hint"].startswith("It has track, speckit, backlog, beads;")
+    assert OWN in scene.done("task", "list", "--source", "work").out
+    ended = scene.run("task", "list", "--source", "track", "--state", "dne")
+    assert ended.code == 2
+    assert "cancelled" in ended.err
+
+
+def test_without_lists_that_is_said(repo: Path, tether: Tether) -> None:
+    said = "No task lists were found in this checkout."
+    assert tether("task", "list", "--source", "all", cwd=repo).out == f"{said}\n"
+    assert said in tether("task", "list", "--source", "track", cwd=repo).err
+    assert tether("next", cwd=repo).out == "Nothing to do: no task is free for you.\n"
+
+
+def test_a_second_init_names_the_lists_again(scene: Scene) -> None:
+    scene.done("init", "--yes")
+    page = scene.done("init").out
+    assert page.startswith("Nothing to do")
+    assert "Found task lists: track (2 tasks in 1 file), " in page
+    page = scene.done("init", TETHER_TASKS_SOURCES="track").out
+    assert "Of these tasks.sources chooses: track." in page
+
+
+def test_one_problem_is_one_problem(scene: Scene) -> None:
+    scene.write(TRACK, "- [ ] H.1.1 Build it\n- [ ] H.1.1 Build it\n")
+    page = scene.done("task", "list", "--source", "track").out
+    assert "\n1 problem in the lists" in page
+    assert "Not shown: 1 listing; --kind listed shows more." in scene.done("timeline", "H.1.2").out
+
+
+def test_a_name_that_no_list_has_is_held_as_a_name_only(scene: Scene) -> None:
+    assert "on no list" not in scene.done("claim", OWN, who=agent()).out
+    assert scene.run("claim", "H1.1", who=agent()).code == 5, "where tasks have files, one must be"
+    without_files(scene)
+    assert "on no list" in scene.done("claim", "H1.1", who=agent()).out
+    assert "on no list" not in scene.done("claim", "H.1.1", who=agent()).out
+
+
+# Words that mean them
+
+
+def without_files(scene: Scene) -> None:
+    """Have no tasks in files: then a name alone can be held."""
+    shutil.rmtree(scene.repo / "work")
+
+
+def test_a_part_of_an_id_is_enough_only_where_a_file_gives_the_rest(scene: Scene) -> None:
+    scene.write(
+        ".kiro/specs/login/tasks.md", "- [ ] 1. A\n- [ ] 1.2 B\n- [ ] 2.1.2 C\n- [ ] 3. D\n"
+    )
+    for word, key in (("1.2", "kiro:login.1.2"), ("3", "kiro:login.3"), ("T013", "002-cart.T013")):
+        assert scene.done("claim", word, "--json", who=agent()).json["claim"]["key"].endswith(key)
+        assert scene.timeline(word)["task"]["key"].endswith(key)
+    assert scene.run("claim", "1.1", who=agent()).code == 5, "not H.1.1"
+
+
+def test_who_acts_means_a_file_first_and_who_reads_is_asked(scene: Scene) -> None:
+    scene.write("work/inbox/H.1.1.yaml", "id: H.1.1\ntitle: Own\nagent: ''\nstatus: new\n")
+    assert scene.done("claim", "H.1.1", "--json", who=agent()).json["claim"]["key"] == "H.1.1"
+    assert scene.run("timeline", "H.1.1").code == 2
+    assert scene.done("claim", "track:H.1.1", who=agent()).code == 0
+
+
+def test_an_old_id_means_the_task_that_it_became(scene: Scene) -> None:
+    log = "\n## Consolidation Log\n\nX.1.1 → H.1.1\n"
+    scene.write(TRACK, f"# Track H\n\n- [ ] H.1.1 Build it\n{log}")
+    assert scene.timeline("X.1.1")["task"]["key"] == "track:H.1.1"
+    for word in ("X.1.1", "track:X.1.1"):
+        claim = scene.done("claim", word, "--json", who=agent()).json["claim"]
+        assert claim["key"] == "track:H.1.1", word
+
+
+def test_a_name_that_was_held_once_does_not_hide_the_task_of_a_list(scene: Scene) -> None:
+    without_files(scene)
+    for verb in ("claim", "release"):
+        scene.done(verb, "H.1.3", who=agent("s-1"))
+    scene.write(TRACK, "- [ ] H.1.3 Paint it\n")
+    claim = scene.done("claim", "H.1.3", "--json", who=agent("s-2")).json["claim"]
+    assert claim["key"] == "track:H.1.3"
+
+
+def test_who_holds_a_name_holds_it_also_where_a_list_has_it(scene: Scene) -> None:
+    without_files(scene)
+    scene.done("claim", "H.1.3", who=agent("s-1"))
+    scene.write(TRACK, "- [ ] H.1.3 Paint it\n")
+    assert scene.run("claim", "H.1.3", who=agent("s-2")).code == 4
+    assert scene.done("release", "H.1.3", who=agent("s-1")).code == 0
+
+
+def test_an_id_is_written_one_way_also_where_its_list_is_not(repo: Path, tether: Tether) -> None:
+    tether("claim", "backlog:task-7", cwd=repo, env=agent("s-1"))
+    assert tether("claim", "backlog:TASK-7", cwd=repo, env=agent("s-2")).code == 4
+
+
+# Lists that are on another branch
+
+
+def test_a_task_of_a_list_that_is_not_here_is_known_by_its_past(scene: Scene) -> None:
+    scene.git("checkout", "-q", "--orphan", "empty", cwd=scene.repo)
+    scene.git("rm", "-rqf", ".", cwd=scene.repo)
+    scene.commit("Begin again", "README.md")
+    for word, key in (
+        ("shop-a1b2", "beads:shop-a1b2"),
+        ("task-7", "backlog:TASK-7"),
+        ("H.1.1", "track:H.1.1"),
+        ("001-login.T012", "speckit:001-login.T012"),
+    ):
+        found = scene.timeline(word)
+        assert (found["task"]["key"], found["task"]["title"]) == (key, None)
+        assert [each["what"] for each in found["activities"]] == ["listed as new"]
+    assert scene.run("timeline", "shop-zzzz").code == 5
+
+
+def test_a_task_that_two_lists_had_is_asked_back(scene: Scene) -> None:
+    beads = {**ISSUE, "id": "TASK-7"}
+    scene.write(".beads/issues.jsonl", json.dumps(beads) + "\n")
+    scene.commit("Two of a name")
+    scene.git("checkout", "-q", "--orphan", "empty", cwd=scene.repo)
+    scene.git("rm", "-rqf", ".", cwd=scene.repo)
+    scene.commit("Begin again", "README.md")
+    ended = scene.run("timeline", "TASK-7", "--json")
+    assert (ended.code, ended.json["error"]["code"]) == (2, "usage")
+    assert "backlog:TASK-7, beads:TASK-7" in ended.json["error"]["message"]
+    assert scene.timeline("beads:TASK-7")["activities"]
+
+
+def test_a_task_that_was_only_claimed_is_known_by_its_claim(repo: Path, tether: Tether) -> None:
+    tether("claim", "jira:P-1", cwd=repo, env=agent())
+    found = tether("timeline", "P-1", "--json", cwd=repo).json
+    assert found["task"]["key"] == "jira:P-1"
+    assert "claimed" in [each["what"] for each in found["activities"]]
+
+
+def test_sessions_have_short_names_in_a_column(scene: Scene) -> None:
+    for who in (PERSON, agent(), agent("a-session-with-a-long-name")):
+        scene.done("claim", "H.1.1", who=who)
+        scene.done("release", "H.1.1", who=who)
+    page = scene.done("timeline", "H.1.1").out
+    names = [re.split(r" {2,}", row)[3] for row in page.split("\n") if "claimed" in row]
+    assert names == ["ada", SESSION[:8], "a-session-with-…"]

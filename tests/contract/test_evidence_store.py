@@ -323,3 +323,15 @@ def test_a_failure_after_many_rows_takes_them_back(store: port.Store) -> None:
     with pytest.raises(KeyError):
         store.write("test", work)
     assert store.rows(GET) == []
+
+
+def test_the_lists_that_have_had_a_task_are_told(
+    store: port.Store, ask: Ask, file: Path, talk: trails.Transcript
+) -> None:
+    add(file, talk.said("H.1.1 is next."))
+    ask().timeline(TASK)
+    file.unlink()
+    claims.take(store, spot(), trails.SESSION, ids.TaskKey("jira", "H.1.1"))
+    found = ask("another index")
+    assert found.told_of(["H.1.1", "H.1"]) == [ids.TaskKey("jira", "H.1.1"), TASK]
+    assert found.told_of(["H.1"]) == []

@@ -303,3 +303,8 @@ def test_importing_it_brings_in_nothing_heavy() -> None:
         env={"PYTHONPATH": str(Path(text.__file__).parents[1])},
     )
     assert set(out.stdout.split()) == {"__future__", "tether", "tether.text"}
+
+
+def test_one_is_one_and_all_others_are_many() -> None:
+    counted = [text.counted(number, "task") for number in (0, 1, 2)]
+    assert counted == ["0 tasks", "1 task", "2 tasks"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tether import config, ids, workspace
 from tether.agents import claims, messages, registry, roll
+from tether.agents import model as agents
 from tether.brief import choosing
 from tether.hints import NamedTuple
 from tether.store import port
@@ -17,6 +18,8 @@ class Orientation(NamedTuple):
     agent_name: str
     held: list[views.View]
     """What the caller has."""
+    claims: list[agents.Claim]
+    """What it has that has no file here: of a list that the team keeps, or only a name."""
     next: views.View | None
     """What it could take up."""
     stalled: list[model.Task]
@@ -56,12 +59,14 @@ def look(
         offered = choosing.offered(listed, viewer, session.agent_name, now, ageing_days)
         following = next((view for view in offered if view.task.id not in mine), None)
         listed.close()
+    in_files = {ids.TaskKey(ids.OWN_SOURCE, view.task.id) for view in held}
     known = roll.get(store.rows, session.session_id)
     unread = len(messages.unread(store, known, 100)) if known else 0
     return Orientation(
         session.session_id,
         session.agent_name,
         held,
+        [each for each in held_ones if each.key not in in_files],
         following,
         stalled,
         failed,

@@ -169,6 +169,8 @@ def _text(
     if answer.is_adopted and answer.previous:
         lines.append(f"Taken over from {answer.previous.agent_name} ({answer.reason}).")
     others = []
+    if taken.moved is None and answer.is_new and claim.source == ids.OWN_SOURCE and call.sources:
+        lines.append("It has no file and is on no list: only its name is held.")
     if taken.moved is not None:
         task = taken.moved.task
         others += [f"{task.title}".strip() or task.id, f"  {task.state}  {task.path}"]

@@ -136,7 +136,8 @@ def _check_evidence(call: context.Context) -> list[Check]:
         return [Check("evidence", "ok", "everything can be read")]
     first = problems[0]
     where = f", {first.where}" if first.where else ""
-    said = f"{len(problems)} problems; the first: {first.path}{where}: {first.message}"
+    number = text.counted(len(problems), "problem")
+    said = f"{number}; the first: {first.path}{where}: {first.message}"
     hint = "`tether reindex` lists them; the rest of the evidence counts all the same."
     return [Check("evidence", "warn", text.one_line(said), hint)]
 
@@ -152,7 +153,7 @@ def _check_tasks(top: str, settings: config.Settings) -> list[Check]:
     number = f"{found.files} in {work.root}"
     if not found.findings:
         return [Check("tasks", "ok", number)]
-    said = f"{number}, with {len(found.findings)} findings"
+    said = f"{number}, with {text.counted(len(found.findings), 'finding')}"
     return [Check("tasks", "warn", said, "Run `tether validate`.")]
 
 
@@ -251,7 +252,7 @@ def _check_leftovers(place: workspace.Workspace) -> list[Check]:
         Check(
             "leftovers",
             "warn",
-            f"{old} files of writers that died are in the store directory.",
+            f"The store directory has {text.counted(old, 'file')} of writers that died.",
             "Run `tether doctor --remove-leftovers`.",
         )
     ]
@@ -261,7 +262,7 @@ def _check_set_aside(place: workspace.Workspace) -> list[Check]:
     kept = [name for name in os.listdir(place.store_dir) if name.startswith(sqlite.ASIDE_PREFIX)]
     if not kept:
         return []
-    message = f"{len(kept)} files of damaged stores are kept in the store directory."
+    message = f"The store directory keeps {text.counted(len(kept), 'file')} of damaged stores."
     return [Check("set aside", "warn", message, "Delete them when nobody needs them any more.")]
 
 
@@ -321,7 +322,7 @@ def _fix_modes(call: context.Context) -> str:
     for path in wrong:
         files.dress_like(path, place.common_dir)
     left = len(_wrong_modes(place)) if wrong else 0
-    told = f"gave {len(wrong) - left} paths the owner and mode of the Git directory"
+    told = f"gave {text.counted(len(wrong) - left, 'path')} the owner and mode of the Git directory"
     return f"{told}; {left} only their owner or root can change" if left else told
 
 
@@ -337,7 +338,8 @@ def _remove_leftovers(call: context.Context) -> str:
     if not os.path.isdir(place.store_dir):
         return "there is no store directory"
     root = files.Root(place.store_dir)
-    return f"removed {sum(map(root.remove_leftovers, _written_in(place)))} leftovers"
+    removed = sum(map(root.remove_leftovers, _written_in(place)))
+    return f"removed {text.counted(removed, 'leftover')}"
 
 
 def _written_in(place: workspace.Workspace) -> list[str]:

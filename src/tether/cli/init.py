@@ -136,6 +136,7 @@ def _found(call: context.Context) -> dict[str, str]:
         "store": "PostgreSQL" if url else "SQLite",
         "store_dir": place.store_dir,
         "lists": _lists(place),
+        "chosen_lists": call.settings.text("tasks.sources"),
     }
 
 
@@ -147,13 +148,10 @@ def _lists(place: workspace.Workspace) -> str:
     read = finding.read(place.root or "", [each.name for each in found])
     counts = Counter(key.source for key in read.items)
     return ", ".join(
-        f"{each.name} ({_count(counts[each.name], 'task')} in {_count(len(each.files), 'file')})"
+        f"{each.name} ({text.counted(counts[each.name], 'task')}"
+        f" in {text.counted(len(each.files), 'file')})"
         for each in found
     )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _ask(found: dict[str, str], plan: Plan) -> None:
@@ -223,7 +221,7 @@ def _write_workspace_id(path: str, workspace_id: ids.WorkspaceId) -> None:
 def _told(found: dict[str, str], plan: Plan, *, dry_run: bool, asked: bool) -> str:
     notes = "".join(f"\n{note}" for note in plan.notes)
     if not plan.steps:
-        return f"Nothing to do: Tether is set up in {found['place']}.{notes}"
+        return f"Nothing to do: Tether is set up in {found['place']}.{_lists_text(found)}{notes}"
     if dry_run:
         return _plan_text(found, plan) + "\n\nNothing was changed (--dry-run)."
     done = "" if asked else _plan_text(found, plan) + "\n\n"
@@ -234,7 +232,14 @@ def _told(found: dict[str, str], plan: Plan, *, dry_run: bool, asked: bool) -> s
 
 def _plan_text(found: dict[str, str], plan: Plan) -> str:
     steps = "\n".join(f"  {step.why}\n      {step.path}" for step in plan.steps)
-    lists = f"\nFound task lists: {found['lists']}." if found["lists"] else ""
     return (
-        f"Found {found['kind']} in {found['place']}; the store is {found['store']}.{lists}\n{steps}"
+        f"Found {found['kind']} in {found['place']}; the store is {found['store']}."
+        f"{_lists_text(found)}\n{steps}"
     )
+
+
+def _lists_text(found: dict[str, str]) -> str:
+    """The task lists that are there, and which of them count if that was chosen."""
+    lists = f"\nFound task lists: {found['lists']}." if found["lists"] else ""
+    chosen = found["chosen_lists"]
+    return lists + (f"\nOf these tasks.sources chooses: {chosen}." if lists and chosen else "")

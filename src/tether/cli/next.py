@@ -21,8 +21,7 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         if answer is not None:
             return answer
         if not values["wait"]:
-            value: dict[str, Any] = {"task": None, "tasks": []}
-            return answers.Answer("", value, lambda: "Nothing to do: no task is free for you.")
+            return _none(call)
         call.pause(_WAIT_SECONDS)
         call.__dict__.pop("viewer", None)
 
@@ -52,7 +51,7 @@ def _looked(call: context.Context, limit: int) -> answers.Answer | None:
     values = [shown.view_value(view) for view in found]
     return answers.Answer(
         "",
-        {"task": values[0], "tasks": values, "untrusted": list(shown.UNTRUSTED)},
+        {"task": values[0], "tasks": values, "lists": None, "untrusted": list(shown.UNTRUSTED)},
         lambda: answers.told(_text(found), source="tasks", for_agent=call.is_agent),
     )
 
@@ -72,6 +71,28 @@ def _claimed(call: context.Context) -> answers.Answer | None:
     return None
 
 
+def _none(call: context.Context) -> answers.Answer:
+    """No task file is free. The lists that the team keeps, which take longer to read, may help."""
+    from tether.cli.task import remaining
+
+    mine = claims.open_ones(call.store.rows, call.session.session_id)
+    left = remaining.look(call)
+    value: dict[str, Any] = {
+        "task": None,
+        "tasks": [],
+        "claims": [shown.claim_value(each) for each in mine],
+        "lists": remaining.value(left),
+    }
+    lines = [f"You have {each.key.label}." for each in mine]
+    if left:
+        lines += ["No task file is free for you.", *remaining.told(left)]
+    else:
+        lines.append(
+            "No other task is free." if mine else "Nothing to do: no task is free for you."
+        )
+    return answers.Answer("", value, lambda: "\n".join(lines))
+
+
 def _text(found: list[views.View]) -> str:
     lines = []
     for view in found:
@@ -86,7 +107,8 @@ VERB = verbs.Verb(
     name="next",
     help="Say what to do now: the most urgent task that is free for you.",
     notes="What you hold comes first, then what is assigned to you, then by priority and age."
-    " Tasks that wait for others are left out.",
+    " Tasks that wait for others are left out. Those of the lists that the team keeps are only"
+    " counted, where nothing else is free.",
     options=(
         verbs.Option("--claim", "Take it at once."),
         verbs.Option("--wait", "Wait until there is one."),

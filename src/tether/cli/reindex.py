@@ -30,8 +30,8 @@ def reindex(call: context.Context) -> answers.Answer:
     }
 
     def plain() -> str:
-        counts = f"{found.read} of {found.files} files ({found.read_bytes} bytes)"
-        lines = [f"Read {counts} and {found.commits} commits."]
+        counts = f"{found.read} of {text.counted(found.files, 'file')} ({found.read_bytes} bytes)"
+        lines = [f"Read {counts} and {text.counted(found.commits, 'commit')}."]
         for each in found.problems[:20]:
             where = f", {each.where}" if each.where else ""
             lines.append(f"Problem: {text.one_line(each.path)}{where}: {each.message}")

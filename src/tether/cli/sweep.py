@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from tether import errors
+from tether import errors, text
 from tether.agents import sweep as room
 from tether.agents import upkeep
 from tether.cli import answers, cold, context
@@ -75,11 +75,11 @@ def _did(call: context.Context, swept: room.Swept) -> str:
     lines += [f"suspect: {s.agent_name} ({s.session_id}): {s.reason}" for s in swept.suspects]
     lines += [f"skipped: {p.session_id}: {p.message}" for p in swept.problems]
     if swept.pids_verified:
-        lines.append(f"{_counted(len(swept.pids_verified), 'silent agent')} seen alive.")
+        lines.append(f"{text.counted(len(swept.pids_verified), 'silent agent')} seen alive.")
     if swept.heartbeats_pruned or swept.events_pruned:
         lines.append(
-            f"Forgot {_counted(swept.heartbeats_pruned, 'old heartbeat')} and"
-            f" {_counted(swept.events_pruned, 'old chatter event')}."
+            f"Forgot {text.counted(swept.heartbeats_pruned, 'old heartbeat')} and"
+            f" {text.counted(swept.events_pruned, 'old chatter event')}."
         )
     return "\n".join(lines)
 
@@ -111,7 +111,3 @@ def _would(call: context.Context, found: list[room.Candidate]) -> str:
 
 def _freed(items: tuple[str, ...]) -> str:
     return f"freed {', '.join(items)}." if items else "it held nothing."
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

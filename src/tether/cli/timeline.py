@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from tether import clock, text
+from tether.agents import claims
+from tether.agents import model as agents
 from tether.cli import answers, cold, context, lookup
 from tether.cli.task import shown
 from tether.evidence import model
 from tether.evidence import timeline as room
 from tether.hints import Any, NamedTuple
 
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+_MAX_SESSION_CHARS = 16
 _BARS = " ▁▂▃▄▅▆▇█"
 _STYLES = {
     model.WORKED: "green",
@@ -48,9 +54,11 @@ def timeline(
     if not found.activities and not named.is_known:
         raise named.missing()
     chosen = [each for each in found.activities if not kinds or each.kind in kinds]
-    page = _Page(named, found, chosen, kinds, limit, pointers)
+    held = claims.open_of(call.store.rows, named.key)
+    page = _Page(named, held, found, chosen, kinds, limit, pointers)
     value: dict[str, Any] = {
         "task": named.value(),
+        "held_by": shown.claim_value(held) if held is not None else None,
         "last_worked_at": found.last_worked_at or None,
         "activities": [activity_value(each) for each in chosen],
         "sessions": [session_value(each) for each in found.sessions],
@@ -100,6 +108,7 @@ class _Page(NamedTuple):
     """A timeline as people read it."""
 
     named: lookup.Named
+    held: agents.Claim | None
     found: room.Timeline
     chosen: list[model.Activity]
     kinds: tuple[str, ...]
@@ -124,14 +133,17 @@ class _Page(NamedTuple):
         if len(told) > len(newest):
             notes.append(f"{len(told) - len(newest)} earlier; --limit shows more")
         if len(self.chosen) > len(told):
-            notes.append(f"{len(self.chosen) - len(told)} listings; --kind listed shows them")
+            number = text.counted(len(self.chosen) - len(told), "listing")
+            notes.append(f"{number}; --kind listed shows more")
         if notes:
             lines += [answers.Piece(""), answers.Piece(f"Not shown: {'. '.join(notes)}.", "dim")]
         return lines
 
     def _heading(self) -> list[str]:
         named, found = self.named, self.found
-        state = f"  ({named.state})" if named.state else ""
+        holder = f"held by {self.held.agent_name}" if self.held is not None else ""
+        state = ", ".join(each for each in (named.state, holder) if each)
+        state = f"  ({state})" if state else ""
         lines = [f"{named.key.label}  {text.one_line(named.title, 100)}".rstrip() + state]
         if found.last_worked_at:
             lines.append(f"Last worked on {_time(found.last_worked_at)}.")
@@ -171,7 +183,13 @@ def _picture(chosen: list[model.Activity], width: int) -> list[str]:
 def _row(each: model.Activity) -> tuple[str, ...]:
     said = " ".join([each.text, *each.files]) if each.what == "edited" else each.text
     where = each.pointer.removeprefix("commit:")[:12] if each.source.startswith("git:") else ""
-    return _time(each.at), each.kind, each.what, each.session[:8] or where, said
+    return _time(each.at), each.kind, each.what, _short(each.session) or where, said
+
+
+def _short(session: str) -> str:
+    """A session in a column: a person by name, an id that is long and odd by its beginning."""
+    name = session.removeprefix(f"{agents.HUMAN}-")
+    return name[:8] if _UUID.match(name) else text.one_line(name, _MAX_SESSION_CHARS)
 
 
 def _time(at: str) -> str:

@@ -11,7 +11,7 @@ from typing import IO
 
 import click
 
-from tether import errors, files
+from tether import errors, files, text
 from tether.cli import answers, cold, context, verbs
 from tether.store import transfer
 
@@ -46,7 +46,7 @@ def export(call: context.Context, output: str | None, as_json: bool) -> int:
         root = files.Root(directory, like=call.workspace.common_dir)
         root.write_atomic(name, spool.read(), replace=False)
     value = {"rows": count, "path": os.path.join(directory, name)}
-    answer = answers.Answer("export", value, lambda: f"Exported {count} rows.")
+    answer = answers.Answer("export", value, lambda: f"Exported {text.counted(count, 'row')}.")
     return answers.show(answer, as_json=as_json)
 
 
@@ -67,7 +67,8 @@ def import_(call: context.Context, file: str) -> answers.Answer:
             return iter(source)
 
         count = transfer.import_(call.store, read, call.settings.workspace_id)
-    return answers.Answer("import", {"rows": count}, lambda: f"Imported {count} rows.")
+    said = f"Imported {text.counted(count, 'row')}."
+    return answers.Answer("import", {"rows": count}, lambda: said)
 
 
 def _opened(file: str) -> IO[bytes]:

@@ -270,7 +270,7 @@ def _text(repaired: Repaired, told: tuple[fixing.Repair, ...]) -> str:
         f"left alone, because it has changed meanwhile: {each.path}" for each in repaired.left
     ]
     if done:
-        lines.append(f"Repaired: {done} file{'' if done == 1 else 's'}.")
+        lines.append(f"Repaired: {text.counted(done, 'file')}.")
     if lines:
         lines.append("")
     for each in found:
@@ -278,11 +278,11 @@ def _text(repaired: Repaired, told: tuple[fixing.Repair, ...]) -> str:
         line = f":{each.line}" if each.line else ""
         fixable = "  [--fix]" if each.can_be_fixed else ""
         lines.append(f"{where}{line}: {each.rule}: {text.one_line(_said(each))}{fixable}")
-    files = f"{checked.files} file{'' if checked.files == 1 else 's'}"
+    files = text.counted(checked.files, "file")
     if not found:
         return "\n".join([*lines, f"{files}: all in order." if checked.files else "No task files."])
     counts = ", ".join(f"{number} {rule}" for rule, number in _counts(found).items())
-    number = f"{len(found)} finding{'' if len(found) == 1 else 's'}"
+    number = text.counted(len(found), "finding")
     lines += ["", f"{files}, {number}: {counts}."]
     if any(each.can_be_fixed for each in found):
         lines.append("`tether validate --fix` repairs those with [--fix].")

@@ -150,7 +150,7 @@ def _require_yes(
     if yes:
         return
     lost = {each.path for each in keeping.uncommitted(at, found)}
-    told = f"{len(found)} archived files, {len(lost)} of which no commit has"
+    told = f"{text.counted(len(found), 'archived file')}, {len(lost)} of which no commit has"
     if not sys.stdin.isatty():
         raise errors.ConfirmationNeeded(
             f"This would remove {told}, and nobody could be asked. Nothing was purged."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 
-from tether import clock, errors
+from tether import clock, errors, ids
 from tether.agents import model as agents
 from tether.cli import answers, context, verbs
 from tether.cli.task import shown
-from tether.hints import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import effective, listing, model, ordering, stalling, states, views
 
 _ORDER = (
@@ -40,14 +40,8 @@ class Listed(NamedTuple):
     is_narrowed: bool
 
 
-_EMPTY = (
-    "No open tasks. `tether task new` writes one down; `tether task list --source all` shows those"
-    " of the lists that the team keeps."
-)
-
-
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    if values["source"]:
+    if values["source"] not in (None, ids.OWN_SOURCE):
         from tether.cli.task import lists
 
         return lists.listed(call, values["source"], values)
@@ -57,11 +51,22 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         {**shown.view_value(view), "stalled": view.task.id in found.stalled} for view in found.views
     ]
     value = {"tasks": tasks, "total": found.total, "untrusted": list(shown.UNTRUSTED)}
+    if not found.is_narrowed:
+        return _none(call, value)
     return answers.Answer(
         "",
         value,
         lambda: answers.told(_text(found, now), source="tasks", for_agent=call.is_agent),
     )
+
+
+def _none(call: context.Context, value: dict[str, Any]) -> answers.Answer:
+    """There is no open task; the lists that the team keeps may have some."""
+    from tether.cli.task import remaining
+
+    left = remaining.look(call)
+    lines = ["No open tasks. `tether task new` writes one down.", *remaining.told(left)]
+    return answers.Answer("", {**value, "lists": remaining.value(left)}, lambda: "\n".join(lines))
 
 
 def _listed(call: context.Context, values: verbs.Values, now: str) -> Listed:
@@ -134,7 +139,7 @@ def _is_wanted(task: model.Task, held: agents.Claim | None, values: verbs.Values
 
 def _text(found: Listed, now: str) -> str:
     if not found.total:
-        return "No such tasks." if found.is_narrowed else _EMPTY
+        return "No such tasks."
     now_ms = clock.parse(now)
     rows = [("ID", "STATE", "PRIORITY", "AGENT", "AGE", "TITLE")]
     for view in found.views:

@@ -5,65 +5,35 @@ Such a task has no file of its own: to start it is to claim it, and to finish it
 
 from __future__ import annotations
 
-from tether import errors, ids, text
+from tether import errors, ids, redaction, text
 from tether.agents import claims
 from tether.agents import model as agents
-from tether.cli import answers, claim, context, verbs
+from tether.brief import choosing
+from tether.cli import answers, claim, context, lookup, verbs
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.store import port
+from tether.store import events, port
 from tether.tasks import states
-from tether.tasks.sources import model, patterns, ticking
+from tether.tasks.sources import model, ticking
 
-_OPEN = (states.NEW, states.IN_PROGRESS, states.ERROR)
-
-
-def resolved(call: context.Context, word: str) -> ids.TaskKey:
-    """The key of a task as typed: a bare id may be one of a list, if no task file has it."""
-    key = ids.TaskKey.parse(word)
-    if ":" in word:
-        return _named(call, key)
-    if call.workspace.root is None or call.work.find(key.id):
-        return key
-    known = call.lists.items
-    exact = [
-        wanted
-        for source in call.sources
-        if (wanted := ids.TaskKey(source, patterns.canonical(source, key.id))) in known
-    ] or [each for each in known if each.id.endswith(f".{key.id}")]
-    if len(exact) > 1:
-        labels = ", ".join(each.label for each in exact[:10])
-        raise errors.UsageError(
-            f"Several tasks are called {key.id}: {labels}. Nothing was changed.",
-            hint=f"Say which one, as in {exact[0].label}.",
-        )
-    if exact:
-        return exact[0]
-    return call.lists.resolve_any(key)
-
-
-def _named(call: context.Context, key: ids.TaskKey) -> ids.TaskKey:
-    """The task of a list that was named with its source; NotFound if a list here has it not."""
-    if key.source not in call.sources:
-        return key  # a list that is kept elsewhere
-    found = call.lists.resolve(ids.TaskKey(key.source, patterns.canonical(key.source, key.id)))
-    return item_of(call, found).key
+_FOR_FILES = ("commit", "artefact", "partial", "missing", "why")
+_MAX_NOTE_CHARS = 4000
+NO_LISTS = "No task lists were found in this checkout."
+Held = dict[ids.TaskKey, agents.Claim]
 
 
 def item_of(call: context.Context, key: ids.TaskKey) -> model.Item:
     """The task of a list; NotFound if its list is not here, or does not have it."""
     item = call.lists.items.get(call.lists.resolve(key))
     if item is None:
-        raise errors.NotFound(
-            f"There is no task {key.label} in the lists of this checkout. Nothing was changed.",
-            hint="See them with `tether task list --source " + key.source + "`.",
-        )
+        raise lookup.not_listed(key)
     return item
 
 
 def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str) -> answers.Answer:
-    """Finish or fail a task of a list: the line first, then the claim."""
+    """Finish or fail a task of a list: the line is changed, the claim closed, what is said kept."""
     item = item_of(call, key)
+    _require_no_more(values)
     acting = call.acting(values.get("session"))
     held = claims.open_of(call.store.rows, item.key)
     if held is None or held.session_id != acting.session_id:
@@ -72,6 +42,8 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
         raise claim.refusal(claims.refused(call.store.rows, call.spot, item.key), acting.session_id)
     outcome = ids.Outcome("done" if verb == "finish" else "failed")
     place = call.place if acting.session_id == call.session.session_id else acting.place
+    said_last = values.get("summary") or values.get("message") or ""
+    note = redaction.redact(text.clean(said_last)).strip()
 
     def work(transaction: port.Transaction) -> tuple[agents.Claim | claims.Refused, str]:
         # The line is changed while nobody else can take the task: who was replaced changes nothing.
@@ -80,6 +52,8 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
         )
         if closed is None:
             return claims.refused(transaction.rows, call.spot, item.key), ""
+        if note:
+            _note(transaction, call.actor, closed, note)
         path = ""
         if verb == "finish":
             path = ticking.tick(call.workspace.root or "", item, states.DONE)
@@ -90,7 +64,7 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
         raise claim.refusal(closed, acting.session_id)
     state = states.DONE if verb == "finish" else item.state
     value: dict[str, Any] = {
-        "task": {**item_value(item), "state": state},
+        "task": {**item_value(item, None), "state": state},
         "verb": verb,
         "from": item.state,
         "claim": shown.claim_value(closed),
@@ -102,15 +76,44 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
     return answers.Answer("", value, lambda: text.one_line(said))
 
 
+def _require_no_more(values: verbs.Values) -> None:
+    """A list has a line for each task: nothing but its state can be written down there."""
+    for name in _FOR_FILES:
+        if values.get(name):
+            raise errors.UsageError(
+                f"--{name} is for tasks that have a file of their own. Nothing was changed.",
+                hint="Repeat it without: a list keeps nothing of a task but its state.",
+            )
+
+
+def _note(transaction: port.Transaction, actor: str, closed: agents.Claim, note: str) -> None:
+    """Keep what somebody says at the end for whoever asks next."""
+    transaction.event(
+        events.HANDOFF_LEFT,
+        actor=actor,
+        session=closed.session_id,
+        source=closed.source,
+        task=closed.task,
+        data={"note": text.one_line(note, _MAX_NOTE_CHARS)},
+    )
+
+
 def show(call: context.Context, key: ids.TaskKey) -> answers.Answer:
     """One task of a list, and who has it."""
     item = item_of(call, key)
-    held = claims.open_of(call.store.rows, item.key)
-    value = {**item_value(item), "held_by": shown.claim_value(held) if held else None}
+    last = claims.last_of(call.store.rows, item.key)
+    held = last if last is not None and last.closed_at is None else None
+    at_odds = _at_odds(item, last)
+    value = {
+        **item_value(item, held),
+        "last_claim": shown.claim_value(last) if last else None,
+        "note": at_odds or None,
+    }
 
     def plain() -> str:
         facts = [
             ("state", item.state + (f" (held by {held.agent_name})" if held else "")),
+            ("claim", at_odds),
             ("where", f"{item.path}:{item.line}"),
             ("section", item.section),
             ("owner", item.owner),
@@ -131,48 +134,89 @@ def show(call: context.Context, key: ids.TaskKey) -> answers.Answer:
     return answers.Answer("task", {**value, "untrusted": list(shown.UNTRUSTED)}, plain)
 
 
+def _at_odds(item: model.Item, last: agents.Claim | None) -> str:
+    """What the last claim of a task says that its list does not."""
+    if last is None or last.outcome != claims.DONE or item.state not in choosing.OPEN_IN_LISTS:
+        return ""
+    when = (last.closed_at or "")[:16].replace("T", " ")
+    return f"closed as done by {last.agent_name} at {when}Z; the list still says {item.state}"
+
+
 def listed(call: context.Context, source: str, values: verbs.Values) -> answers.Answer:
     """The tasks of a list, or of all of them, with how much of each track is done."""
     if source != "all" and source not in call.sources:
-        known = ", ".join(("all", *call.sources))
-        raise errors.UsageError(
-            f"There is no task list '{text.one_line(source, 40)}' in this checkout.",
-            hint=f"There is {known}." if call.sources else "No task lists were found here.",
-        )
-    chosen = _chosen(call, source, values)
+        raise _no_such_list(call, source)
+    held = {each.key: each for each in claims.open_ones(call.store.rows)}
+    chosen = _chosen(call, source, values, held)
     tracks = [
         each for each in call.lists.progress if not each.section and source in ("all", each.source)
     ]
     some = chosen[: values["limit"]]
     value = {
-        "tasks": [item_value(item) for item in some],
+        "tasks": [item_value(item, held.get(item.key)) for item in some],
         "total": len(chosen),
         "progress": [each._asdict() for each in tracks],
         "problems": [each._asdict() for each in call.lists.problems],
         "untrusted": [*shown.UNTRUSTED, "section", "path"],
     }
-    page = _page(some, len(chosen), tracks, len(call.lists.problems))
+    page = (
+        NO_LISTS
+        if not call.sources
+        else _page(some, held, len(chosen), tracks, len(call.lists.problems))
+    )
     return answers.Answer(
         "", value, lambda: answers.told(page, source="task lists", for_agent=call.is_agent)
     )
 
 
-def _chosen(call: context.Context, source: str, values: verbs.Values) -> list[model.Item]:
-    wanted = tuple(values["state"]) or (_OPEN if not values["all"] else model.STATES)
+def _no_such_list(call: context.Context, source: str) -> errors.UsageError:
+    some = ", ".join(call.sources)
+    return errors.UsageError(
+        f"There is no task list '{text.one_line(source, 40)}' in this checkout.",
+        hint=f"It has {some}; `all` means all of them." if some else NO_LISTS,
+    )
+
+
+def _chosen(
+    call: context.Context, source: str, values: verbs.Values, held: Held
+) -> list[model.Item]:
+    usual = model.STATES if values["all"] else choosing.OPEN_IN_LISTS
+    wanted = tuple(values["state"]) or usual
+    if values["stalled"]:
+        raise errors.UsageError(
+            "Lists do not say since when a task is in progress.",
+            hint="`tether claims` shows who has what, and since when.",
+        )
+    if not set(wanted) <= set(model.STATES):
+        raise errors.UsageError(
+            "There is no such state in a list.", hint=f"The states are {', '.join(model.STATES)}."
+        )
     return [
         item
         for item in call.lists.items.values()
         if source in ("all", item.source)
         and item.state in wanted
-        and values["agent"] in (None, item.owner)
+        and values["agent"] in (None, _agent(item, held))
         and values["parent"] in (None, item.parent)
     ]
 
 
-def _page(some: list[model.Item], total: int, tracks: list[model.Progress], problems: int) -> str:
+def _agent(item: model.Item, held: Held) -> str:
+    """Who has a task, or should have it by its list."""
+    claim = held.get(item.key)
+    return claim.agent_name if claim is not None else item.owner
+
+
+def _page(
+    some: list[model.Item], held: Held, total: int, tracks: list[model.Progress], problems: int
+) -> str:
     lines = []
     if some:
-        rows = [(i.key.label, i.state, i.priority, i.owner or "-", i.text) for i in some]
+        rows = [("ID", "STATE", "PRIORITY", "AGENT", "TITLE")]
+        for item in some:
+            state = f"{item.state} (held)" if item.key in held else item.state
+            who = _agent(item, held) or "-"
+            rows.append((item.key.label, state, item.priority, who, item.text))
         lines.append(shown.table(rows, shown.width()))
     if total > len(some):
         lines.append(f"{len(some)} of {total} tasks; --limit shows more.")
@@ -181,11 +225,11 @@ def _page(some: list[model.Item], total: int, tracks: list[model.Progress], prob
         for each in tracks
     ]
     if problems:
-        lines.append(f"{problems} problems in the lists; --json names them.")
-    return "\n".join(lines) or "No open tasks in the lists."
+        lines.append(f"{text.counted(problems, 'problem')} in the lists; --json has more.")
+    return "\n".join(lines) or "No such tasks in the lists."
 
 
-def item_value(item: model.Item) -> dict[str, Any]:
+def item_value(item: model.Item, held: agents.Claim | None) -> dict[str, Any]:
     """A task of a list for programs."""
     return {
         "key": item.key.label,
@@ -194,6 +238,7 @@ def item_value(item: model.Item) -> dict[str, Any]:
         "state": item.state,
         "title": text.clean(item.text),
         "owner": text.clean(item.owner) or None,
+        "held_by": shown.claim_value(held) if held is not None else None,
         "priority": item.priority,
         "parent": text.clean(item.parent) or None,
         "section": text.clean(item.section) or None,

@@ -37,17 +37,23 @@ def task_id(value: str) -> ids.TaskId:
 
 
 def key_of(call: context.Context, word: str) -> ids.TaskKey:
-    """The task that is meant; the team's lists are read only if Tether itself knows of none."""
-    key = ids.TaskKey.parse(word)
-    if key.source == ids.OWN_SOURCE and (":" in word or call.workspace.root is None):
-        return key
-    if call.workspace.root is None or (":" not in word and call.work.find(key.id)):
-        return key
-    if ":" not in word and claims.last_of(call.store.rows, key) is not None:
-        return key
-    from tether.cli.task import lists
+    """The task that is meant by who acts; the lists are read only if Tether itself knows of none.
 
-    return lists.resolved(call, word)
+    So a task that has a file is meant before one of a list; who reads is asked back.
+    """
+    key = ids.TaskKey.parse(word)
+    if call.workspace.root is None or _is_own(call, key, is_bare=":" not in word):
+        return key
+    from tether.cli import lookup
+
+    return lookup.key_of(call, word)
+
+
+def _is_own(call: context.Context, key: ids.TaskKey, *, is_bare: bool) -> bool:
+    """Is it known at once as one of Tether's own? Somebody may hold one that has no file."""
+    if not is_bare:
+        return key.source == ids.OWN_SOURCE
+    return bool(call.work.find(key.id)) or claims.open_of(call.store.rows, key) is not None
 
 
 def from_top(place: workspace.Workspace, path: str) -> str:
