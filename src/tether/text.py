@@ -100,6 +100,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def minute(at: str) -> str:
+    """`2026-11-16 09:30Z`: a moment as people read it, without seconds."""
+    return f"{at[:16].replace('T', ' ')}Z" if at else "(no time)"
+
+
 def one_line(value: str, width: int | None = None) -> str:
     """`value` cleaned, on one line, and cut to `width` terminal cells with `…`."""
     line = " ".join(clean(value).split())

@@ -92,7 +92,7 @@ def unguarded(store: port.Store, spot: lookout.Lookout, worker: int, task: str) 
             session=session_id,
             source=key.source,
             task=key.id,
-            data={"epoch": epoch, "paths": []},
+            data={"epoch": epoch, "paths": [], "head": None},
         )
         return Won(task, epoch, session_id)
 

@@ -715,3 +715,22 @@ def test_a_task_that_a_commit_only_writes_down_was_not_worked_on(scene: Scene) -
     assert scene.timeline("H.1.3")["last_worked_at"] is None
     assert [e["kind"] for e in scene.told("H.1.3", "git:commit")] == ["listed"]
     assert [e["kind"] for e in scene.told("H.1.1", "git:commit")] == ["stated"]
+
+
+def test_an_id_that_several_features_have_is_of_the_one_that_is_worked_on(scene: Scene) -> None:
+    """Every feature of spec-kit counts from T001."""
+    for feature in ("001-login", "002-logout"):
+        scene.write(f"specs/{feature}/tasks.md", "# Tasks\n\n- [ ] T001 Begin\n- [ ] T002 End\n")
+    scene.commit("Specs")
+    talk = scene.talk()
+    talk.add(talk.said("T001 is half done.").replace('"main"', '"001-login"'))
+    talk.says("T001 of whichever.")
+    scene.write("specs/002-logout/tasks.md", "# Tasks\n\n- [x] T001 Begin\n- [ ] T002 End\n")
+    scene.commit("feat: T001 begin", "logout.py")
+    scene.commit("feat: T001 of whichever", "other.py")
+    first = scene.timeline("001-login.T001")["activities"]
+    assert [e["what"] for e in first if e["kind"] != "listed"] == ["said"]
+    second = scene.timeline("002-logout.T001")["activities"]
+    assert sorted(e["what"] for e in second if e["kind"] != "listed") == ["committed", "ticked"]
+    # What nobody can place is of neither, and is there under the short id.
+    assert len(scene.timeline("speckit:T001")["activities"]) == 2

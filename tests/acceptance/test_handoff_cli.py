@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,9 @@ from tests import agency, scenes
 from tests.conftest import Tether
 from tests.scenes import SESSION, Git, Scene, agent
 from tether import clock
+from tether.evidence import places
 
+UNKNOWN = "where it was worked on (not known for which task)"
 TICKED = "# Track H\n\n- [x] H.1.1 Build it\n- [ ] H.1.2 Test it\n"
 OWN = """\
 id: T-1
@@ -99,7 +103,7 @@ def test_where_the_last_owner_stopped_is_told(scene: Scene) -> None:
     assert failed.endswith("make check: 2 tests failed")
     [edited] = found["files"]
     assert edited.startswith(f"{scene.repo}/house.py, 2 edits, last ")
-    assert found["left"] == [f"untracked in {scene.repo}: house.py"]
+    assert found["left"] == [f"untracked in {scene.repo} on main: house.py"]
 
 
 def test_uncommitted_stashed_and_unmerged_work_is_told(scene: Scene) -> None:
@@ -118,10 +122,10 @@ def test_uncommitted_stashed_and_unmerged_work_is_told(scene: Scene) -> None:
     (linked / "README.md").unlink()
     lines = scene.done("handoff", "H.1.1", "--json").json["handoff"]["sections"]["left"]
     assert [(line["text"], line["source"]) for line in lines[:4]] == [
-        (f"staged in {linked}: staged.py", "git status"),
-        (f"changed in {linked}: ground.py", "git status"),
-        (f"deleted in {linked}: README.md", "git status"),
-        (f"untracked in {linked}: new.py", "git status"),
+        (f"staged in {linked} on side: staged.py", "git status"),
+        (f"changed in {linked} on side: ground.py", "git status"),
+        (f"deleted in {linked} on side: README.md", "git status"),
+        (f"untracked in {linked} on side: new.py", "git status"),
     ]
     assert lines[4] == {"text": "branch side, not merged, 1 commit: Lay the ground", "source": oid}
     assert lines[5]["source"] == stash
@@ -139,13 +143,106 @@ def test_a_branch_called_by_the_id_is_told_without_a_claim(scene: Scene) -> None
     assert "left" not in scene.handoff("H.1.2"), "that branch has nothing of its own"
 
 
+def linked_to(scene: Scene, branch: str) -> Path:
+    path = scene.repo.parent / branch.replace("/", "-")
+    scene.git("worktree", "add", "-q", "-b", branch, str(path), cwd=scene.repo)
+    return path
+
+
+def test_a_branch_of_another_id_is_not_told(scene: Scene) -> None:
+    scene.plan("- [ ] A.1.1 Build it", "- [ ] A.1.10 Test it")
+    for name in ("feature/A.1.10", "feature/A.1.1.2"):
+        linked = linked_to(scene, name)
+        scene.commit("Build", "house.py", cwd=linked)
+        scene.write("house.py", "changed\n", linked)
+        scene.git("stash", "-q", cwd=linked)
+        scene.write("dirty.py", "", linked)
+    assert "left" not in scene.handoff("A.1.1")
+    assert len(scene.handoff("A.1.10")["left"]) == 3
+
+
+def test_a_branch_with_a_commit_of_the_task_is_told(scene: Scene) -> None:
+    scene.commit("feat(H.1.1): Merged", "ground.py")
+    for name, message in (("one", "feat(H.1.1): Build"), ("two", "feat(H.1.2): Test")):
+        scene.git("checkout", "-q", "-b", name, "main", cwd=scene.repo)
+        scene.commit(message, f"{name}.py")
+    scene.git("checkout", "-q", "main", cwd=scene.repo)
+    [left] = scene.handoff("H.1.1")["left"]
+    assert left == "branch one, not merged, 1 commit: feat(H.1.1): Build"
+
+
+def test_a_worktree_on_a_branch_of_the_task_is_looked_into(scene: Scene) -> None:
+    linked = linked_to(scene, "feat/H.1.1-house")
+    scene.write("house.py", "", linked)
+    scene.write("other.py", "")
+    [left] = scene.handoff("H.1.1")["left"]
+    assert left == f"untracked in {linked} on feat/H.1.1-house: house.py"
+
+
+def test_without_a_claim_work_is_looked_for_where_sessions_worked(scene: Scene) -> None:
+    ours, theirs = linked_to(scene, "side"), linked_to(scene, "other")
+    scene.commit("feat(H.1.1): Begin", "house.py", cwd=ours)
+    scene.git("merge", "-q", "side", cwd=scene.repo)
+    talk = scene.talk(cwd=ours)
+    talk.add(talk.prompt("Build H.1.1."))
+    talk.add(talk.tool("Bash", command="make", description="H.1.1: build it"))
+    scene.talk(scenes.OTHER, theirs).says("H.1.2 it is; H.1.1 comes later.")
+    for place in (scene.repo, ours, theirs):
+        scene.write("house.py", "half\n", place)
+        scene.write("other.py", "", place)
+    lines = scene.done("handoff", "H.1.1", "--json").json["handoff"]["sections"]["left"]
+    assert [(line["text"], line["source"]) for line in lines] == [
+        (f"changed in {ours} on side, of files that this task touched: house.py", "git status"),
+        (f"also uncommitted in {ours}, {UNKNOWN}: untracked other.py", "git status"),
+    ]
+    assert contradictions(scene) == []
+
+
+def test_without_a_claim_where_it_was_talked_of_alone_has_to_do(scene: Scene) -> None:
+    linked = linked_to(scene, "side")
+    scene.talk(cwd=linked).says("I build H.1.1 now.")
+    scene.write("house.py", "", linked)
+    scene.write("other.py", "")
+    [left] = scene.handoff("H.1.1")["left"]
+    assert left == f"uncommitted in {linked}, {UNKNOWN}: untracked house.py"
+    assert "left" not in scene.handoff("H.1.2")
+
+
+def test_stashes_of_the_task_are_told_without_a_claim(scene: Scene) -> None:
+    def stash(*words: str) -> None:
+        scene.write("README.md", f"{words}\n")
+        scene.git("stash", "push", "-q", *words, cwd=scene.repo)
+
+    stash("-m", "Half of H.1.1")
+    stash("-m", "Half of H.1.10")
+    scene.commit("feat(H.1.1): Build", "house.py")
+    stash()
+    [left] = scene.handoff("H.1.1")["left"]
+    assert left.startswith("stashed at ")
+    assert left.endswith("Z: On main: Half of H.1.1")
+
+
+def test_a_stash_made_while_a_session_worked_is_told_as_such(scene: Scene) -> None:
+    talk = scene.talk()
+    now_ms = clock.SystemClock().now_ms()
+    talk.add(talk.tool("Bash", command="make", description="H.1.1: build it"), now_ms - 60_000)
+    scene.write("README.md", "half\n")
+    scene.git("stash", "-q", cwd=scene.repo)
+    talk.add(talk.said("At rest."), now_ms + 60_000)
+    [left] = scene.handoff("H.1.1")["left"]
+    assert ", while its session worked on main: WIP on main: " in left
+    assert "left" not in scene.handoff("H.1.2")
+
+
 def test_a_worktree_that_is_gone_is_said_to_be(scene: Scene) -> None:
     linked = scene.repo.parent / "linked"
     scene.git("worktree", "add", "-q", "-b", "side", str(linked), cwd=scene.repo)
     claim(scene, cwd=linked)
+    scene.commit("Build", "house.py", cwd=linked)
     scene.git("worktree", "remove", "--force", str(linked), cwd=scene.repo)
-    [left] = scene.handoff("H.1.1")["left"]
-    assert left.startswith("Its files were not looked at: ")
+    gone, branch = scene.handoff("H.1.1")["left"]
+    assert gone.startswith("Its files were not looked at: ")
+    assert branch == "branch side, not merged, 1 commit: Build"
 
 
 def test_how_the_session_ended_is_told(scene: Scene) -> None:
@@ -233,6 +330,144 @@ def test_finished_words_with_open_work_are_a_contradiction(scene: Scene) -> None
     assert said.startswith("The last words sound finished, but not committed is: ")
     talk.says("H.1.1 is not done, after all.")
     assert contradictions(scene) == []
+
+
+LOST = "house.py was edited at {} and is in no commit since, nor uncommitted: the edit may be lost."
+
+
+@pytest.fixture
+def house(scene: Scene) -> Path:
+    """A file that was committed long ago, and edited under a claim of H.1.1 by the transcript."""
+    scene.commit("Build", "house.py")
+    claim(scene)
+    path = scene.repo / "house.py"
+    scene.talk().edits(str(path))
+    return path
+
+
+def test_an_edit_that_is_nowhere_is_a_contradiction(scene: Scene, house: Path) -> None:
+    [at] = [
+        each["at"] for each in scene.timeline("H.1.1")["activities"] if each["what"] == "edited"
+    ]
+    assert contradictions(scene) == [LOST.format(f"{at[:10]} {at[11:16]}Z")]
+    house.write_text("walls = 4\n")
+    assert contradictions(scene) == [], "it is uncommitted, which is told as such"
+    assert scene.handoff("H.1.1")["left"] == [f"changed in {scene.repo} on main: house.py"]
+    scene.git("stash", "-q", cwd=scene.repo)
+    assert contradictions(scene) == []
+    scene.git("stash", "drop", "-q", cwd=scene.repo)
+    assert len(contradictions(scene)) == 1
+
+
+def test_an_edit_that_a_commit_follows_is_none(scene: Scene, house: Path) -> None:
+    scene.git("checkout", "-q", "-b", "elsewhere", cwd=scene.repo)
+    scene.commit("Go on", house.name, at_ms=clock.SystemClock().now_ms() + 2000)
+    scene.git("checkout", "-q", "main", cwd=scene.repo)
+    assert contradictions(scene) == []
+    scene.git("branch", "-q", "-D", "elsewhere", cwd=scene.repo)
+    assert len(contradictions(scene)) == 1, "the control"
+
+
+def test_edits_that_git_does_not_keep_are_no_contradiction(scene: Scene) -> None:
+    claim(scene)
+    talk = scene.talk()
+    scene.write(".gitignore", "*.log\n")
+    scene.commit("Ignore")
+    for name in (f"{scene.repo}/run.log", "/elsewhere/house.py", f"{scene.repo}/work/T-1.yaml"):
+        talk.edits(name)
+    talk.add(talk.tool("Edit", "toolu_e", file_path=f"{scene.repo}/README.md"))
+    talk.add(talk.result("<tool_use_error>String to replace not found", "toolu_e", is_error=True))
+    assert contradictions(scene) == []
+
+
+def test_an_edit_in_a_worktree_that_is_gone_is_a_contradiction(scene: Scene) -> None:
+    linked = linked_to(scene, "side")
+    claim(scene, cwd=linked)
+    scene.talk(cwd=linked).edits(f"{linked}/README.md")
+    assert len(contradictions(scene)) == 1
+    scene.git("worktree", "remove", "--force", str(linked), cwd=scene.repo)
+    [said] = contradictions(scene)
+    assert said.startswith("README.md was edited at ")
+    assert said.endswith("but is neither there nor in a commit since: removed, or lost.")
+
+
+# The words of other agents
+
+
+def rollout(scene: Scene, *payloads: tuple[str, dict[str, Any]]) -> None:
+    """A session of Codex with such lines, now."""
+    now_ms = clock.SystemClock().now_ms()
+    first = ("session_meta", {"id": SESSION, "cwd": str(scene.repo)})
+    path = (
+        scene.home / ".codex/sessions/2026/11/01" / f"rollout-2026-11-01T00-00-00-{SESSION}.jsonl"
+    )
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "".join(
+            json.dumps({"timestamp": clock.text(now_ms + n), "type": kind, "payload": payload})
+            + "\n"
+            for n, (kind, payload) in enumerate([first, *payloads])
+        )
+    )
+
+
+def test_codex_failures_and_words_are_told(scene: Scene) -> None:
+    claim(scene)
+    call = {"type": "function_call", "name": "shell", "call_id": "call_00000001"}
+    output = {"type": "function_call_output", "call_id": "call_00000001"}
+    failed = json.dumps({"output": "no rule", "metadata": {"exit_code": 2}})
+    rollout(
+        scene,
+        ("event_msg", {"type": "agent_message", "message": "I build H.1.1."}),
+        ("response_item", {**call, "arguments": json.dumps({"command": ["make", "check"]})}),
+        ("response_item", {**output, "output": failed}),
+        (
+            "event_msg",
+            {
+                "type": "exec_command_end", "call_id": "call_00000002", "exit_code": 1,
+                "command": ["bash", "-lc", "make house"], "aggregated_output": "no walls",
+            },
+        ),
+    )  # fmt: skip
+    found = scene.handoff("H.1.1")
+    assert [line.partition("Z ")[2] for line in found["failed"]] == [
+        "make house: Exit code 1 no walls",
+        "make check: Exit code 2 no rule",
+    ]
+    assert [line.partition("Z ")[2] for line in found["said"]] == ["I build H.1.1."]
+
+
+def test_gemini_failures_and_words_are_told(scene: Scene) -> None:
+    claim(scene)
+    at = clock.text(clock.SystemClock().now_ms())
+    response = {"functionResponse": {"response": {"output": "Output: no rule\nExit Code: 2"}}}
+    call = {
+        "id": "c1", "name": "run_shell_command", "args": {"command": "make check"},
+        "status": "success", "timestamp": at, "result": [response], "resultDisplay": "no rule",
+    }  # fmt: skip
+    lines = [
+        {"sessionId": SESSION, "startTime": at, "directories": [str(scene.repo)]},
+        {"id": "m1", "type": "user", "timestamp": at, "content": "Build H.1.1."},
+        {"id": "m2", "type": "gemini", "timestamp": at, "content": "I try.", "toolCalls": [call]},
+        {"id": "m3", "type": "gemini", "timestamp": at, "content": "I stop."},
+    ]
+    path = scene.home / ".gemini/tmp/repo/chats/session-2026-11-01T00-00-0b5a1d9e.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = scene.handoff("H.1.1")
+    assert [line.partition("Z ")[2] for line in found["said"]] == ["I stop.", "I try."]
+    [failed] = found["failed"]
+    assert failed.endswith("Z make check: Exit code 2 no rule")
+
+
+def test_the_words_of_cursor_are_told(scene: Scene) -> None:
+    content = [{"type": "text", "text": "I stop at H.1.1."}]
+    slug = places.slug(str(scene.repo)).strip("-")
+    path = scene.home / f".cursor/projects/{slug}/agent-transcripts/{SESSION}/{SESSION}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"role": "assistant", "message": {"content": content}}) + "\n")
+    found = scene.handoff("H.1.1")
+    assert found["said"] == ["(no time) I stop at H.1.1."]
 
 
 # The budget, and the fence

@@ -112,7 +112,8 @@ def test_a_claim_is_told(store: port.Store) -> None:
     claim = take(store, "s1", TASK, "src/b.py", "src/a.py").claim
     [event] = said(store, events.CLAIM_TAKEN)
     assert (event.actor, event.session, event.source, event.task) == ("agent-s1", "s1", *TASK)
-    assert event.data == {"epoch": claim.epoch, "paths": ["src/a.py", "src/b.py"]}
+    reserved = ["src/a.py", "src/b.py"]
+    assert event.data == {"epoch": claim.epoch, "paths": reserved, "head": claim.head}
 
 
 def test_the_first_epoch_is_the_time(store: port.Store) -> None:
@@ -469,6 +470,7 @@ def test_a_task_of_a_dead_process_is_adopted(store: port.Store) -> None:
     assert event.data == {
         "epoch": answer.claim.epoch,
         "paths": [],
+        "head": None,
         "from_session": "s1",
         "from_agent": "agent-s1",
         "reason": answer.reason,

@@ -8,11 +8,10 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from tether import ids
-from tether.agents import leftovers
+from tether import git, ids
 from tether.agents import model as agents
 from tether.brief import handoff
-from tether.evidence import model, recall, timeline, unfinished
+from tether.evidence import lost, model, recall, timeline, unfinished
 
 KEY = ids.TaskKey("track", "H.1.1")
 AT = "2026-11-01T00:00:00.000Z"
@@ -26,7 +25,10 @@ EDIT = model.Activity(
     *("H.1.1", "track", "s1"),
     files=("/repo/house.py",),
 )
-BRANCH = unfinished.Branch("side", "abc", 2, AT, ("One", "Two"), ("house.py",))
+BRANCH = unfinished.Branch("side", "abc", 2, AT, ("One", "Two"))
+NOTHING = git.Uncommitted((), (), (), ())
+UNKNOWN = "where it was worked on (not known for which task)"
+STASH = git.Stash(git.Oid("a" * 40), 1_793_491_200_000, "main", "On main: Half a wall")
 CLAIM = agents.Claim(
     *("track", "H.1.1", 7, "s1", "ada", AT, AT, AT, "released", "s1", "/repo", "main"),
     *(None, "The walls stand.", AT, None),
@@ -46,8 +48,12 @@ def evidence(
     return handoff.Evidence(subject(state), line, **more)
 
 
-def dirty(*paths: str) -> leftovers.Leftovers:
-    return leftovers.Leftovers(changed=paths)
+def dirty(
+    *paths: str, others: tuple[str, ...] = (), is_own: bool = True, **more: Any
+) -> unfinished.Unfinished:
+    own, rest = (NOTHING._replace(changed=each) for each in (paths, others))
+    checkout = unfinished.Checkout("/repo", "main", is_own, own, rest)
+    return unfinished.Unfinished(checkouts=(checkout,), **more)
 
 
 def said_of(found: handoff.Evidence) -> list[str]:
@@ -77,14 +83,25 @@ def test_done_with_uncommitted_files() -> None:
 
 @pytest.mark.parametrize("kind", ["staged", "changed", "deleted", "untracked"])
 def test_every_kind_of_uncommitted_file_counts(kind: str) -> None:
-    paths = {**leftovers.Leftovers()._asdict(), kind: ("a.py",)}
-    left = leftovers.Leftovers._make(paths.values())
+    own = NOTHING._replace(**{kind: ("a.py",)})
+    checkout = unfinished.Checkout("/repo", "main", True, own, NOTHING)
+    left = unfinished.Unfinished(checkouts=(checkout,))
     assert len(said_of(evidence(COMMIT, state="done", left=left))) == 1
 
 
+def test_files_of_another_task_contradict_nothing() -> None:
+    left = dirty(others=("other.py",), is_own=False)
+    assert said_of(evidence(COMMIT, state="done", left=left)) == []
+    assert said_of(evidence(COMMIT, said="All done!", left=left)) == []
+
+
 def test_done_on_a_branch_that_is_not_merged() -> None:
-    [said] = said_of(evidence(COMMIT, state="done", branches=(BRANCH,)))
+    left = unfinished.Unfinished(branches=(BRANCH,))
+    [said] = said_of(evidence(COMMIT, state="done", left=left))
     assert said == "It is marked done, but side is not merged."
+    left = unfinished.Unfinished(branches=(BRANCH, BRANCH._replace(name="other")))
+    [said] = said_of(evidence(COMMIT, state="done", left=left))
+    assert said == "It is marked done, but side, other are not merged."
 
 
 @pytest.mark.parametrize(
@@ -121,6 +138,25 @@ def test_last_words_that_do_not(words: str) -> None:
     assert said_of(evidence(said=words, left=dirty("house.py"))) == []
 
 
+def test_edits_that_git_shows_nowhere() -> None:
+    house = lost.Lost("house.py", AT, True)
+    [said] = said_of(evidence(EDIT, lost=(house,)))
+    assert said == (
+        "house.py was edited at 2026-11-01 00:00Z and is in no commit since, nor uncommitted:"
+        " the edit may be lost."
+    )
+    [said] = said_of(evidence(EDIT, lost=(house, house._replace(path="roof.py"))))
+    assert said == (
+        "house.py, roof.py were edited last at 2026-11-01 00:00Z and are in no commit since, nor"
+        " uncommitted: the edits may be lost."
+    )
+    [said] = said_of(evidence(EDIT, lost=(house._replace(is_there=False),)))
+    assert said == (
+        "house.py was edited at 2026-11-01 00:00Z, but is neither there nor in a commit since:"
+        " removed, or lost."
+    )
+
+
 # Sections
 
 
@@ -134,8 +170,9 @@ def test_what_there_is_to_say_in_its_order() -> None:
         EDIT,
         last=CLAIM,
         recalled=recalled,
-        left=dirty("house.py"),
-        branches=(BRANCH,),
+        left=dirty(
+            "house.py", branches=(BRANCH,), stashes=(unfinished.Stashed(STASH, is_own=True),)
+        ),
         notes=(handoff.Note(AT, "ada", "Mind the roof.", "event:1"),),
     )
     found = found._replace(subject=subject(paragraphs=(("plan", "One\n\nTwo"),), unmet=("Fast",)))
@@ -154,13 +191,59 @@ def test_what_there_is_to_say_in_its_order() -> None:
     assert made["notes"] == ["2026-11-01 00:00Z ada: Mind the roof."]
     assert made["unmet"] == ["Fast"]
     assert made["left"] == [
-        "changed in /repo: house.py",
+        "changed in /repo on main: house.py",
         "branch side, not merged, 2 commits: One; Two",
+        "stashed at 2026-11-01 00:00Z: On main: Half a wall",
     ]
     assert made["said"] == ["2026-11-01 00:00Z I stop.", "2026-11-01 00:00Z I begin."]
     assert made["failed"] == ["2026-11-01 00:00Z make: no rule"]
     assert made["files"] == ["/repo/house.py, 1 edit, last 2026-11-01 00:00Z"]
     assert made["done"] == ["2026-11-01 00:00Z committed Finish it"]
+
+
+def left_of(found: handoff.Evidence) -> list[str]:
+    made = {each.name: [line.text for line in each.lines] for each in handoff.sections(found)}
+    return made.get("left", [])
+
+
+def test_of_a_shared_checkout_the_own_files_come_first() -> None:
+    left = dirty("house.py", others=("a.py", "b.py"), is_own=False)
+    assert left_of(evidence(left=left)) == [
+        "changed in /repo on main, of files that this task touched: house.py",
+        f"also uncommitted in /repo, {UNKNOWN}: changed a.py, b.py",
+    ]
+    left = dirty(others=tuple(f"{n}.py" for n in range(15)), is_own=False)
+    [told] = left_of(evidence(left=left))
+    assert told.startswith(f"uncommitted in /repo, {UNKNOWN}: ")
+    assert told.endswith("11.py and 3 more")
+
+
+def test_a_stash_that_may_be_of_another_task_is_told_as_one() -> None:
+    left = unfinished.Unfinished(stashes=(unfinished.Stashed(STASH, is_own=False),))
+    assert left_of(evidence(left=left)) == [
+        "stashed at 2026-11-01 00:00Z, while its session worked on main: On main: Half a wall"
+    ]
+
+
+def test_where_nobody_could_look_is_said() -> None:
+    left = unfinished.Unfinished(problems=("/linked: Git ended with an error.",))
+    assert left_of(evidence(left=left)) == ["Not looked at: /linked: Git ended with an error."]
+    assert left_of(evidence(last=CLAIM, why_not="this directory is gone")) == [
+        "Its files were not looked at: this directory is gone."
+    ]
+    assert left_of(evidence(last=CLAIM)) == [
+        "Nothing is uncommitted, unmerged or stashed in /repo."
+    ]
+
+
+def test_without_the_transcript_the_kept_failures_are_told() -> None:
+    kept = EDIT._replace(what="failed", text="Exit code 2 no rule", files=())
+    found = evidence(kept, kept._replace(text=""), kept._replace(kind=model.LISTED))
+    failed = {each.name: each for each in handoff.sections(found)}["failed"]
+    assert [line.text for line in failed.lines] == [
+        "2026-11-01 00:00Z a tool failed",
+        "2026-11-01 00:00Z Exit code 2 no rule",
+    ]
 
 
 def test_what_there_is_not_is_not_said() -> None:

@@ -308,3 +308,8 @@ def test_importing_it_brings_in_nothing_heavy() -> None:
 def test_one_is_one_and_all_others_are_many() -> None:
     counted = [text.counted(number, "task") for number in (0, 1, 2)]
     assert counted == ["0 tasks", "1 task", "2 tasks"]
+
+
+def test_a_moment_is_told_to_the_minute() -> None:
+    assert text.minute("2026-11-16T09:30:15.123Z") == "2026-11-16 09:30Z"
+    assert text.minute("") == "(no time)"

@@ -39,15 +39,10 @@ def read(
 
     The paths from its top that are bookkeeping, not work, are left out.
     """
-    if not claim.worktree:
-        return Leftovers("it is not known where the work was done")
-    if not os.path.isdir(claim.worktree):
-        return Leftovers("this directory is not on this machine, or gone")
+    reason = why_not(here, claim)
+    if reason or not claim.worktree:
+        return Leftovers(reason)
     try:
-        there = workspace.find(claim.worktree)
-        # The row may come from another machine: the same path can be another repository here.
-        if there.root != claim.worktree or there.common_dir != here.common_dir:
-            return Leftovers("this directory is not a worktree of this repository")
         repository = git.Git(claim.worktree)
         found = repository.uncommitted()
         stashes = [each for each in repository.stashes() if each.branch == (claim.branch or "")]
@@ -57,3 +52,19 @@ def read(
         tuple(path for path in paths if not leaves_out(path)) for paths in found
     )
     return Leftovers("", staged, changed, deleted, untracked, tuple(stashes))
+
+
+def why_not(here: workspace.Workspace, claim: model.Claim) -> str:
+    """Why nobody can look where a claim was; empty if somebody can."""
+    if not claim.worktree:
+        return "it is not known where the work was done"
+    if not os.path.isdir(claim.worktree):
+        return "this directory is not on this machine, or gone"
+    try:
+        there = workspace.find(claim.worktree)
+    except (errors.NotARepository, errors.GitError, errors.FileError) as problem:
+        return f"Git could not say ({problem.code})"
+    # The row may come from another machine: the same path can be another repository here.
+    if there.root != claim.worktree or there.common_dir != here.common_dir:
+        return "this directory is not a worktree of this repository"
+    return ""

@@ -6,13 +6,12 @@ packet is words of others, so the surfaces hand it on as data. Which text is who
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from tether import clock, ids, redaction, text
-from tether.agents import leftovers
 from tether.agents import model as agents
-from tether.evidence import model, recall, timeline, unfinished
+from tether.brief import contradictions as disagreeing
+from tether.evidence import lost, model, recall, timeline, unfinished
 from tether.hints import NamedTuple
 from tether.tasks import states
 
@@ -23,10 +22,6 @@ MIN_BUDGET = 200
 LINE_CHARS = 9
 HEADING_CHARS = 44
 REST_CHARS = 64
-_SAYS_DONE = re.compile(
-    r"\b(?:done|finished|completed?|committed|pushed|merged|all tests pass)\b", re.IGNORECASE
-)
-_CLOSES = re.compile(r"\b(?:completes?|finish(?:es|ed)?|closes|done)\b", re.IGNORECASE)
 
 
 class Subject(NamedTuple):
@@ -62,8 +57,10 @@ class Evidence(NamedTuple):
     """Whether its holder is alive, in words."""
     session: model.Session | None = None
     recalled: recall.Recalled = recall.Recalled([], [])
-    left: leftovers.Leftovers = leftovers.Leftovers()
-    branches: tuple[unfinished.Branch, ...] = ()
+    left: unfinished.Unfinished = unfinished.Unfinished()
+    why_not: str = ""
+    """Why nobody could look where its last claim was; empty if somebody could."""
+    lost: tuple[lost.Lost, ...] = ()
     notes: tuple[Note, ...] = ()
 
 
@@ -116,11 +113,11 @@ def sections(found: Evidence) -> list[Section]:
         ("task", _task(found.subject)),
         ("stopped", _stopped(found)),
         ("contradictions", [Line(each) for each in contradictions(found)]),
-        ("notes", [Line(f"{_time(n.at)} {n.by}: {n.text}", n.pointer) for n in found.notes]),
+        ("notes", [Line(f"{text.minute(n.at)} {n.by}: {n.text}", n.pointer) for n in found.notes]),
         ("unmet", [Line(each, found.subject.where) for each in found.subject.unmet]),
         ("left", _left(found)),
         ("said", _said(found)),
-        ("failed", _failed(found.recalled)),
+        ("failed", _failed(found)),
         ("files", _files(found.line.activities)),
         ("done", _done(found.line.activities)),
     ]
@@ -129,31 +126,17 @@ def sections(found: Evidence) -> list[Section]:
 
 def contradictions(found: Evidence) -> list[str]:
     """Where what was said and what Git shows do not agree."""
-    subject, activities = found.subject, found.line.activities
-    commits = [each for each in activities if each.source == "git:commit"]
-    worked = [each for each in commits if each.kind == model.WORKED]
-    is_done = subject.state == states.DONE
-    dirty = [path for paths in found.left[1:5] for path in paths]
-    said = []
-    if is_done and not any(each.kind == model.WORKED for each in activities):
-        said.append("It is marked done, but nothing shows that anybody worked on it.")
-    if is_done and dirty:
-        said.append(f"It is marked done, but not committed: {_some(dirty)}.")
-    if is_done and found.branches:
-        names = ", ".join(branch.name for branch in found.branches)
-        said.append(f"It is marked done, but {names} is not merged.")
-    if not is_done and any(_is_closing(each.text) for each in worked):
-        said.append("A commit says that it is finished, but it is not marked done.")
-    last_said = found.recalled.said[-1].text if found.recalled.said else ""
-    if dirty and _claims_done(last_said):
-        said.append(f"The last words sound finished, but not committed is: {_some(dirty)}.")
-    return said
-
-
-def _some(paths: list[str]) -> str:
-    """The first few of many paths."""
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return ", ".join(paths[:3]) + more
+    said = found.recalled.said
+    return disagreeing.find(
+        disagreeing.Facts(
+            found.subject.state == states.DONE,
+            found.line.activities,
+            said[-1].text if said else "",
+            tuple(found.left.dirty),
+            tuple(branch.name for branch in found.left.branches),
+            found.lost,
+        )
+    )
 
 
 def fit(found: list[Section], max_chars: int) -> Packet:
@@ -194,14 +177,14 @@ def _stopped(found: Evidence) -> list[Line]:
     lines = []
     claim, session = found.last, found.session
     if claim is not None:
-        state = f"closed as {claim.outcome} at {_time(claim.closed_at or '')}"
+        state = f"closed as {claim.outcome} at {text.minute(claim.closed_at or '')}"
         if claim.closed_at is None:
             state = f"still open ({found.verdict})" if found.verdict else "still open"
         where = f", in {claim.worktree}" if claim.worktree else ""
         branch = f" on {claim.branch}" if claim.branch else ""
         lines.append(
             Line(
-                f"{claim.agent_name} claimed it at {_time(claim.claimed_at)}{where}{branch};"
+                f"{claim.agent_name} claimed it at {text.minute(claim.claimed_at)}{where}{branch};"
                 f" {state}.",
                 f"claim {claim.epoch}",
             )
@@ -209,11 +192,14 @@ def _stopped(found: Evidence) -> list[Line]:
         if claim.checkpoint:
             said = text.one_line(claim.checkpoint, 400)
             lines.append(
-                Line(f"Last checkpoint, {_time(claim.checkpoint_at or '')}: {said}", "checkpoint")
+                Line(
+                    f"Last checkpoint, {text.minute(claim.checkpoint_at or '')}: {said}",
+                    "checkpoint",
+                )
             )
     last = found.line.last_worked_at
     if last:
-        lines.append(Line(f"Last worked on {_time(last)}."))
+        lines.append(Line(f"Last worked on {text.minute(last)}."))
     if session is not None:
         lines += _session(session)
     return lines
@@ -224,11 +210,11 @@ def _session(session: model.Session) -> list[Line]:
     if session.compactions:
         times = "once" if session.compactions == 1 else f"{session.compactions} times"
         told.append(
-            f"Its session was compacted {times}, last at {_time(session.compacted_at)}: what was"
-            " said before is only a summary there."
+            f"Its session was compacted {times}, last at {text.minute(session.compacted_at)}: what"
+            " was said before is only a summary there."
         )
     if session.ending == "limited":
-        until = f" until {_time(session.resets_at)}" if session.resets_at else ""
+        until = f" until {text.minute(session.resets_at)}" if session.resets_at else ""
         told.append(f"Its session stopped at a usage limit{until}.")
     if session.ending == "mid_turn":
         told.append("Its transcript ends in the middle of a turn: it was killed, or is at work.")
@@ -237,50 +223,76 @@ def _session(session: model.Session) -> list[Line]:
 
 def _left(found: Evidence) -> list[Line]:
     left, claim = found.left, found.last
-    where = claim.worktree if claim is not None and claim.worktree else "its checkout"
     lines = []
-    if left.why_not and claim is not None:
-        lines.append(Line(f"Its files were not looked at: {left.why_not}."))
-    for name in ("staged", "changed", "deleted", "untracked"):
-        paths = getattr(left, name)
-        if paths:
-            some = ", ".join(paths[:12])
-            more = f" and {len(paths) - 12} more" if len(paths) > 12 else ""
-            lines.append(Line(f"{name} in {where}: {some}{more}", "git status"))
-    for branch in found.branches:
+    if found.why_not and claim is not None:
+        lines.append(Line(f"Its files were not looked at: {found.why_not}."))
+    for checkout in left.checkouts:
+        lines += _uncommitted(checkout)
+    for branch in left.branches:
         subjects = "; ".join(text.one_line(each, 80) for each in branch.subjects[:5])
-        count = _count(branch.ahead, "commit")
+        count = text.counted(branch.ahead, "commit")
         lines.append(Line(f"branch {branch.name}, not merged, {count}: {subjects}", branch.head))
-    for stash in left.stashes:
-        said = text.one_line(stash.text, 100)
-        lines.append(Line(f"stashed at {_time(clock.text(stash.at_ms))}: {said}", stash.oid))
+    for stash, is_own in left.stashes:
+        made = f"stashed at {text.minute(clock.text(stash.at_ms))}"
+        if not is_own:
+            made += f", while its session worked on {stash.branch}"
+        lines.append(Line(f"{made}: {text.one_line(stash.text, 100)}", stash.oid))
+    lines += [Line(f"Not looked at: {problem}") for problem in left.problems]
     if claim is not None and not lines:
+        where = claim.worktree or "its checkout"
         lines.append(Line(f"Nothing is uncommitted, unmerged or stashed in {where}."))
     return lines
 
 
+def _uncommitted(checkout: unfinished.Checkout) -> list[Line]:
+    """The task's own files first. Of the others only that they are there is known."""
+    where = f"{checkout.path} on {checkout.branch}" if checkout.branch else checkout.path
+    own, rest = (
+        [(name, paths) for name, paths in each._asdict().items() if paths]
+        for each in (checkout.own, checkout.rest)
+    )
+    if not checkout.is_own:
+        where += ", of files that this task touched"
+    lines = [Line(f"{name} in {where}: {_listed(paths)}", "git status") for name, paths in own]
+    if rest:
+        told = "; ".join(f"{name} {_listed(paths)}" for name, paths in rest)
+        also = "also uncommitted" if own else "uncommitted"
+        where = f"{checkout.path}, where it was worked on (not known for which task)"
+        lines.append(Line(f"{also} in {where}: {told}", "git status"))
+    return lines
+
+
+def _listed(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - 12} more" if len(paths) > 12 else ""
+    return ", ".join(paths[:12]) + more
+
+
 def _said(found: Evidence) -> list[Line]:
-    said = [Line(f"{_time(s.at)} {s.text}", s.pointer) for s in reversed(found.recalled.said)]
+    said = [Line(f"{text.minute(s.at)} {s.text}", s.pointer) for s in reversed(found.recalled.said)]
     if not said:
         # The transcript is gone: what was written down of it has to do.
         told = (e for e in found.line.activities if e.kind != model.LISTED)
         kept = [e for e in told if e.what in ("said", "logged") and e.text]
-        said = [Line(f"{_time(e.at)} {e.text}", e.pointer) for e in reversed(kept)]
+        said = [Line(f"{text.minute(e.at)} {e.text}", e.pointer) for e in reversed(kept)]
         if not said and found.session is not None and found.session.last_said:
             said = [Line(found.session.last_said, found.session.pointer)]
     return said[:12]
 
 
-def _failed(recalled: recall.Recalled) -> list[Line]:
-    return [
-        Line(f"{_time(f.at)} {f.command or 'a tool'}: {f.error}", f.pointer)
-        for f in reversed(recalled.failed[-8:])
-    ]
+def _failed(found: Evidence) -> list[Line]:
+    if found.recalled.failed:
+        told = [
+            (f.at, f"{f.command or 'a tool'}: {f.error}", f.pointer) for f in found.recalled.failed
+        ]
+    else:
+        kept = [e for e in found.line.activities if e.what == "failed" and e.kind != model.LISTED]
+        told = [(e.at, e.text or "a tool failed", e.pointer) for e in kept]
+    return [Line(f"{text.minute(at)} {how}", pointer) for at, how, pointer in reversed(told[-8:])]
 
 
 def _files(activities: Iterable[model.Activity]) -> list[Line]:
     return [
-        Line(f"{path}, {_count(count, 'edit')}, last {_time(last)}")
+        Line(f"{path}, {text.counted(count, 'edit')}, last {text.minute(last)}")
         for path, count, last in recall.files_of(activities)[:30]
     ]
 
@@ -288,21 +300,6 @@ def _files(activities: Iterable[model.Activity]) -> list[Line]:
 def _done(activities: Iterable[model.Activity]) -> list[Line]:
     moving = [e for e in activities if e.kind in model.MOVING and e.what != "edited"]
     return [
-        Line(f"{_time(e.at)} {e.what} {e.text}".rstrip(), e.pointer) for e in reversed(moving[-30:])
+        Line(f"{text.minute(e.at)} {e.what} {e.text}".rstrip(), e.pointer)
+        for e in reversed(moving[-30:])
     ]
-
-
-def _is_closing(subject: str) -> bool:
-    return _CLOSES.search(subject) is not None
-
-
-def _claims_done(said: str) -> bool:
-    return _SAYS_DONE.search(said) is not None and "not " not in said.lower()
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _time(at: str) -> str:
-    return f"{at[:16].replace('T', ' ')}Z" if at else "(no time)"

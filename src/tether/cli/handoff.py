@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
-from tether import config, errors, git, ids, redaction, text
+from tether import config, errors, ids, redaction, text
 from tether.agents import claims, leftovers, roll
 from tether.agents import model as agents
 from tether.brief import handoff as room
+from tether.brief import traces
 from tether.cli import answers, cold, context, lookup
-from tether.evidence import model, recall, timeline, unfinished
+from tether.evidence import lost, model, recall, timeline, unfinished
 from tether.hints import Any
 from tether.store import events, port
 from tether.tasks import states, workdir
@@ -86,14 +89,8 @@ def gather(call: context.Context, named: lookup.Named) -> room.Evidence:
     line = call.witness.timeline(named.key, named.aliases)
     last = claims.last_of(call.store.rows, named.key)
     session = _session(line, last)
-    left = leftovers.Leftovers()
-    if last is not None:
-        root = call.settings.text("tasks.root")
-        left = leftovers.read(
-            call.workspace,
-            last,
-            lambda path: path == config.TRACKED_FILE or workdir.is_ours(path, root),
-        )
+    why_not = leftovers.why_not(call.workspace, last) if last is not None else ""
+    left, lost_ones = _unfinished(call, named, line, last, is_there=not why_not)
     return room.Evidence(
         _subject(named),
         line,
@@ -102,9 +99,42 @@ def gather(call: context.Context, named: lookup.Named) -> room.Evidence:
         session,
         _recalled(line, last, session),
         left,
-        _branches(call, named, last),
+        why_not,
+        lost_ones,
         tuple(_notes(call, named.key)),
     )
+
+
+def _unfinished(
+    call: context.Context,
+    named: lookup.Named,
+    line: timeline.Timeline,
+    claim: agents.Claim | None,
+    *,
+    is_there: bool,
+) -> tuple[unfinished.Unfinished, tuple[lost.Lost, ...]]:
+    """What is not where it should be in the end, and what is nowhere. Git is asked now."""
+    root = call.settings.text("tasks.root")
+
+    def is_bookkeeping(path: str) -> bool:
+        return path == config.TRACKED_FILE or workdir.is_ours(path, root)
+
+    is_named = traces.naming(call.witness.finder, named.key, named.aliases)
+    wanted = traces.wanted(line, claim, is_named, is_bookkeeping, is_there=is_there)
+    left = unfinished.read(call.workspace, wanted)
+    # What was edited on another machine is not expected here.
+    here = [each for each in line.activities if each.what != "edited" or _opens(each.pointer)]
+    edits = lost.edits(here, traces.directories(line), call.witness.roots())
+    found = lost.candidates(edits, left, is_bookkeeping)
+    return left, tuple(lost.read(call.workspace.place, found, left))
+
+
+def _opens(pointer: str) -> bool:
+    return os.path.isfile(_file(pointer))
+
+
+def _file(pointer: str) -> str:
+    return pointer.removeprefix("file:").partition("#")[0]
 
 
 def _subject(named: lookup.Named) -> room.Subject:
@@ -173,32 +203,13 @@ def _recalled(
 ) -> recall.Recalled:
     if session is None:
         return recall.Recalled([], [])
-    path = session.pointer.removeprefix("file:").partition("#")[0]
+    path = _file(session.pointer)
     is_of_claim = last is not None and last.session_id == session.session
     since = last.claimed_at if last is not None and is_of_claim else ""
     until = (last.closed_at or "9") if last is not None and is_of_claim else "9"
     near = [each.pointer for each in line.activities if each.session == session.session]
-    return recall.recall(near, path, since, until, at_end=session.last_at <= until)
-
-
-def _branches(
-    call: context.Context, named: lookup.Named, last: agents.Claim | None
-) -> tuple[unfinished.Branch, ...]:
-    """The branches of this task that are not merged: its claim's, and those called by its id."""
-    try:
-        repository = git.Git(call.workspace.place)
-        main = unfinished.main_branch(repository)
-        found = unfinished.unmerged(repository, main) if main else []
-    except errors.GitError:
-        return ()
-    own = last.branch if last is not None else None
-    names = {named.key.id, *named.aliases}
-    return tuple(
-        branch
-        for branch in found
-        if branch.name == own
-        or any(each.id in names for each in call.witness.finder.find(branch.name))
-    )
+    at_end = session.last_at <= until
+    return recall.recall(session.source, near, path, since, until, at_end=at_end)
 
 
 def _notes(call: context.Context, key: ids.TaskKey) -> list[room.Note]:
@@ -246,5 +257,8 @@ def _plain(packet: room.Packet) -> str:
             source = f"  [{text.one_line(line.short_source)}]" if line.source else ""
             lines.append(f"  {text.one_line(redaction.redact(line.text))}{source}")
     if packet.left_out:
-        lines += ["", f"{packet.left_out} more lines did not fit; --budget makes room."]
+        lines += [
+            "",
+            f"{text.counted(packet.left_out, 'more line')} did not fit; --budget makes room.",
+        ]
     return "\n".join(lines)

@@ -146,7 +146,7 @@ class _Page(NamedTuple):
         state = f"  ({state})" if state else ""
         lines = [f"{named.key.label}  {text.one_line(named.title, 100)}".rstrip() + state]
         if found.last_worked_at:
-            lines.append(f"Last worked on {_time(found.last_worked_at)}.")
+            lines.append(f"Last worked on {text.minute(found.last_worked_at)}.")
         elif found.activities:
             lines.append("Nobody has worked on it, as far as can be seen.")
         else:
@@ -154,7 +154,7 @@ class _Page(NamedTuple):
         working = {e.session for e in found.activities if e.kind in model.MOVING}
         for each in found.sessions:
             if each.session in working and each.ending == "limited":
-                until = f" until {_time(each.resets_at)}" if each.resets_at else ""
+                until = f" until {text.minute(each.resets_at)}" if each.resets_at else ""
                 lines.append(f"Session {each.session} stopped at a usage limit{until}.")
         return lines
 
@@ -183,14 +183,10 @@ def _picture(chosen: list[model.Activity], width: int) -> list[str]:
 def _row(each: model.Activity) -> tuple[str, ...]:
     said = " ".join([each.text, *each.files]) if each.what == "edited" else each.text
     where = each.pointer.removeprefix("commit:")[:12] if each.source.startswith("git:") else ""
-    return _time(each.at), each.kind, each.what, _short(each.session) or where, said
+    return text.minute(each.at), each.kind, each.what, _short(each.session) or where, said
 
 
 def _short(session: str) -> str:
     """A session in a column: a person by name, an id that is long and odd by its beginning."""
     name = session.removeprefix(f"{agents.HUMAN}-")
     return name[:8] if _UUID.match(name) else text.one_line(name, _MAX_SESSION_CHARS)
-
-
-def _time(at: str) -> str:
-    return f"{at[:16].replace('T', ' ')}Z" if at else "(no time)"

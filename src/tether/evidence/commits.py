@@ -7,14 +7,15 @@ forced push leaves nothing behind. Objects that are missing, as in a partial clo
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 
 from tether import clock, git
-from tether.evidence import commit_messages, ledger, list_changes, mentions, model
-from tether.tasks.sources import patterns
+from tether.evidence import commit_messages, features, ledger, list_changes, mentions, model
+from tether.tasks.sources import dialects, patterns
 
 COMMITS = "git:commit"
 LISTS = "git:list"
@@ -67,7 +68,8 @@ class History:
             told = self._told(lists_id) if known else []
             count = 0
             read = set(known)
-            for batch in _batches(self._repository.log(tips, exclude=known, parents_first=True)):
+            found = self._repository.log(tips, exclude=known, parents_first=True)
+            while batch := list(itertools.islice(found, _BATCH)):
                 count += len(batch)
                 changed = list(self._lists.read(batch))
                 self._add(lists_id, changed)
@@ -130,6 +132,10 @@ class History:
             is_merge=len(commit.parents) > 1,
             is_work=is_work,
         )
+        if any(each.source == dialects.SPECKIT for each in about):
+            paths = (change.path for change in commit.changes)
+            feature = features.of_commit(commit.subject, paths, is_merge=len(commit.parents) > 1)
+            about = [e._replace(id=features.placed(e.source, e.id, feature)) for e in about]
         if not is_work:
             about = [
                 each._replace(kind=model.LISTED)
@@ -207,14 +213,3 @@ def _frontier(read: set[git.Oid], commits: Iterable[git.Commit]) -> set[git.Oid]
         last.difference_update(commit.parents)
         last.add(commit.oid)
     return last
-
-
-def _batches(commits: Iterator[git.Commit]) -> Iterator[list[git.Commit]]:
-    batch: list[git.Commit] = []
-    for commit in commits:
-        batch.append(commit)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
-from tether.evidence import lines, model, places
+from tether.evidence import features, lines, model, places
 from tether.evidence.transcripts import adapter
 from tether.hints import Any, NamedTuple, Protocol
 from tether.tasks.sources import patterns
@@ -14,6 +15,7 @@ from tether.tasks.sources import patterns
 _MAX_TEXT_BYTES = 32 * 1024 * 1024
 # How many lines are read before what they said is handed on.
 _BATCH = 2000
+_TRANSCRIPTS = ("claude:transcript", "codex:rollout", "gemini:session", "cursor:transcript")
 
 
 class Known(NamedTuple):
@@ -90,6 +92,11 @@ def of(source: str) -> Reader:
     return Reader(chosen.version, lambda *each: _read_lines(chosen, *each))
 
 
+def adapter_of(source: str) -> adapter.Adapter | None:
+    """The adapter of an agent's transcripts; None for what is no transcript."""
+    return _adapter(source) if source in _TRANSCRIPTS else None
+
+
 def _adapter(source: str) -> adapter.Adapter:
     """The adapter of an agent's transcripts: imported only where there are some."""
     if source == "claude:transcript":
@@ -129,9 +136,12 @@ def _read_lines(
         state = json.loads(known.state)
         problems = list(known.problems)
         file = adapter.File(found.path, facts.session)
-        for batch in _batches(source.mattering((*aims.finder.raw, *chosen.needles))):
+        # Claude Code says with every record on which branch it is.
+        branch = facts.branch if chosen.source != "claude:transcript" else ""
+        mattering = source.mattering((*aims.finder.raw, *chosen.needles))
+        while batch := list(itertools.islice(mattering, _BATCH)):
             read = chosen.read(file, batch, aims.finder, state)
-            sink.add(read.activities)
+            sink.add(features.all_placed(read.activities, branch))
             problems += read.problems
             facts = _with_marks(facts, read.marks)
         facts = _with_tail(facts, chosen.tail(lines.tail(descriptor, source.offset)))
@@ -191,17 +201,6 @@ def _all(descriptor: int, limit: int) -> bytes:
         pieces.append(piece)
         position += len(piece)
     return b"".join(pieces)
-
-
-def _batches(found: Iterator[adapter.Line]) -> Iterator[list[adapter.Line]]:
-    batch: list[adapter.Line] = []
-    for line in found:
-        batch.append(line)
-        if len(batch) == _BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _is_ours(facts: model.Session, found: places.Found, roots: tuple[str, ...]) -> bool:

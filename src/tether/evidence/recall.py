@@ -6,17 +6,19 @@ place where the task was last touched and at its end, for as long as the file is
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator
 
-from tether.evidence import mentions, model
-from tether.hints import Any, NamedTuple
+from tether.evidence import mentions, model, readers
+from tether.evidence.transcripts import adapter
+from tether.hints import NamedTuple
 
 _WINDOW_BYTES = 1024 * 1024
+# A conversation that is one piece of JSON is read whole, or not at all.
+_MAX_WHOLE_BYTES = 16 * 1024 * 1024
+_MAX_WINDOWS = 3
 _BYTES = re.compile(r"bytes=([0-9]{1,15})-[0-9]{1,15}")
-_EXIT_CODE = re.compile(r"Process exited with code ([1-9][0-9]{0,5})\b")
 _MAX_CHARS = 2000
 
 
@@ -44,13 +46,24 @@ class Recalled(NamedTuple):
     failed: list[Failed]
 
 
-class _Line(NamedTuple):
-    record: dict[str, Any]
+class _Piece(NamedTuple):
+    """Something that was told, and between which times."""
+
+    told: adapter.Told
     pointer: str
+    since: str
+    """Its own time, or the last one that is known before it; empty if none is."""
+    until: str
+    """Its own time, or the first one that is known after it."""
 
 
-def recall(pointers: Iterable[str], path: str, since: str, until: str, *, at_end: bool) -> Recalled:
+def recall(
+    source: str, pointers: Iterable[str], path: str, since: str, until: str, *, at_end: bool
+) -> Recalled:
     """Look near each pointer into the file, and at its end if the session ended within the time."""
+    chosen = readers.adapter_of(source)
+    if chosen is None:
+        return Recalled([], [])
     places = (_BYTES.fullmatch(each.rpartition("#")[2]) for each in pointers)
     offsets = [int(place[1]) for place in places if place]
     try:
@@ -59,122 +72,75 @@ def recall(pointers: Iterable[str], path: str, since: str, until: str, *, at_end
         return Recalled([], [])
     try:
         size = os.fstat(descriptor).st_size
-        if at_end:
-            offsets.append(size)
-        said: dict[str, Said] = {}
-        failed: dict[str, Failed] = {}
-        for offset in offsets[-3:]:
-            part = _read(list(_lines(descriptor, path, offset, size)), since, until)
-            said |= {each.pointer + each.text: each for each in part.said}
-            failed |= {each.pointer: each for each in part.failed}
+        if path.endswith(".json"):
+            windows = [list(_whole(descriptor, path, size))]
+        else:
+            offsets += [size] if at_end else []
+            wanted = sorted(set(offsets[-_MAX_WINDOWS:]))
+            windows = [list(_lines(descriptor, path, offset, size)) for offset in wanted]
     except OSError:
         return Recalled([], [])
     finally:
         os.close(descriptor)
-    return Recalled(sorted(said.values()), sorted(failed.values()))
+    told = [[(each, at) for raw, at in window for each in chosen.tell(raw)] for window in windows]
+    return _recalled([piece for each in told for piece in _timed(each)], since, until)
 
 
-def _lines(descriptor: int, path: str, offset: int, size: int) -> Iterator[_Line]:
-    """The records around a place in a file."""
+def _lines(descriptor: int, path: str, offset: int, size: int) -> Iterator[tuple[bytes, str]]:
+    """The lines around a place in a file, with what opens them."""
     begin = max(0, offset - _WINDOW_BYTES)
     # A pointer may be to what stood there before the file was replaced by a shorter one.
     length = max(0, min(size, offset + _WINDOW_BYTES // 8) - begin)
     raw = os.pread(descriptor, length, begin)
     start = raw.find(b"\n") + 1 if begin else 0
     while (end := raw.find(b"\n", start)) >= 0:
-        try:
-            record = json.loads(raw[start:end])
-        except (ValueError, RecursionError):
-            record = None
-        if isinstance(record, dict):
-            yield _Line(record, f"file:{path}#bytes={begin + start}-{begin + end}")
+        yield raw[start:end], f"file:{path}#bytes={begin + start}-{begin + end}"
         start = end + 1
 
 
-def _read(lines: list[_Line], since: str, until: str) -> Recalled:
-    said: list[Said] = []
-    failed: list[Failed] = []
-    commands: dict[str, str] = {}
-    for record, pointer in lines:
-        at = str(record.get("timestamp") or "")
-        is_within = since <= at <= until
-        for block in _blocks(record):
-            kind = block.get("type")
-            if kind in ("tool_use", "function_call", "custom_tool_call", "local_shell_call"):
-                commands[str(block.get("id") or "")] = commands[
-                    str(block.get("call_id") or block.get("id") or "")
-                ] = _command(block)
-            elif not is_within:
-                continue
-            elif kind in ("text", "output_text") and _is_assistant(record):
-                said.append(Said(at, _short(block.get("text")), pointer))
-            elif error := _error(block):
-                call = str(block.get("tool_use_id") or block.get("call_id") or "")
-                failed.append(Failed(at, _short(commands.get(call, "")), _short(error), pointer))
-    return Recalled([each for each in said if each.text], failed)
+def _whole(descriptor: int, path: str, size: int) -> Iterator[tuple[bytes, str]]:
+    if size <= _MAX_WHOLE_BYTES:
+        yield os.pread(descriptor, size, 0), f"file:{path}"
 
 
-def _blocks(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The parts of a record of Claude Code or Codex."""
-    payload = record.get("payload")
-    message = record.get("message")
-    if isinstance(payload, dict):
-        yield payload
-        message = payload
-    if isinstance(message, dict):
-        content = message.get("content")
-        if isinstance(content, str):
-            yield {"type": "text", "text": content}
-        for block in content if isinstance(content, list) else []:
-            if isinstance(block, dict):
-                yield block
+def _timed(told: list[tuple[adapter.Told, str]]) -> Iterator[_Piece]:
+    """What was told, with the times that it lies between: not every agent writes down each."""
+    after = []
+    later = "9"
+    for each, _ in reversed(told):
+        later = each.at or later
+        after.append(later)
+    before = ""
+    for (each, pointer), until in zip(told, reversed(after), strict=True):
+        before = each.at or before
+        yield _Piece(each, pointer, before, until)
 
 
-def _is_assistant(record: dict[str, Any]) -> bool:
-    payload, message = record.get("payload"), record.get("message")
-    for part in (payload, message):
-        if isinstance(part, dict) and part.get("role") == "assistant":
-            return True
-    return False
+def _recalled(pieces: list[_Piece], since: str, until: str) -> Recalled:
+    """The words and failures within a time, each once: agents write many things twice."""
+    commands = {each.told.name: each.told.text for each in pieces if each.told.what == "called"}
+    said: dict[str, Said] = {}
+    failed: dict[str, Failed] = {}
+    last = ""
+    for told, pointer, begin, end in pieces:
+        words = _short(told.text)
+        if end < since or begin > until:
+            continue
+        if told.what == "said" and words and words != last:
+            said.setdefault(told.name or pointer + words, Said(begin, words, pointer))
+            last = words
+        elif told.what == "failed":
+            command = _short(commands.get(told.name, "")) if told.name else ""
+            found = Failed(begin, command, words or "it failed", pointer)
+            failed.setdefault(told.name or pointer, found)
+    return Recalled(
+        sorted(said.values(), key=lambda each: each.at),
+        sorted(failed.values(), key=lambda each: each.at),
+    )
 
 
-def _command(block: dict[str, Any]) -> str:
-    """What a tool was asked to do, as far as one line can say."""
-    asked = block.get("input", block.get("arguments"))
-    if isinstance(asked, str):
-        try:
-            asked = json.loads(asked)
-        except (ValueError, RecursionError):
-            return asked
-    if isinstance(asked, dict):
-        for name in ("command", "cmd", "file_path", "path", "pattern", "description"):
-            value = asked.get(name)
-            if isinstance(value, str):
-                return value
-            if isinstance(value, list):
-                return " ".join(map(str, value))
-    return str(block.get("name") or "")
-
-
-def _error(block: dict[str, Any]) -> str:
-    """What went wrong, if a block says that something did."""
-    if block.get("type") == "tool_result" and block.get("is_error") is True:
-        return _text(block.get("content")) or "it failed"
-    if block.get("type") == "function_call_output":
-        output = _text(block.get("output"))
-        return output if _EXIT_CODE.search(output[:500]) else ""
-    return ""
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    return "\n".join(str(part.get("text") or "") for part in parts if isinstance(part, dict))
-
-
-def _short(value: Any) -> str:
-    return mentions.excerpt(value[:_MAX_CHARS]) if isinstance(value, str) else ""
+def _short(value: str) -> str:
+    return mentions.excerpt(value[:_MAX_CHARS])
 
 
 def files_of(activities: Iterable[model.Activity]) -> list[tuple[str, int, str]]:

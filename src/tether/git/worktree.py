@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 
-from tether.git import arguments, objects, repository
+from tether.git import arguments, objects, process, repository
 
 # Tags of `ls-files -t`: C is changed, R removed, ? not tracked, M unmerged.
 _LISTING = ("ls-files", "-z", "-t", "--modified", "--deleted", "--others", "--exclude-standard")
@@ -49,6 +50,18 @@ def staged(git: repository.Git, path: str) -> list[objects.TreeEntry]:
             entry = objects.TreeEntry(mode, "blob", objects.Oid(oid), objects.as_path(name))
             found.append(entry)
     return found
+
+
+def ignored(git: repository.Git, paths: Iterable[str]) -> set[str]:
+    """Those of the paths that Git is told to leave out here, whether it has them or not."""
+    # It knows no literal paths: behind a dot nothing is magic, and only the index is globbed.
+    feed = b"\0".join(b"./" + path for path in arguments.path_arguments(paths))
+    here = b"--work-tree=" + os.fsencode(git.directory)
+    words = (here, "check-ignore", "-z", "--no-index", "--stdin")
+    answer = git.runner.ask(*words, feed=feed, environment={"GIT_LITERAL_PATHSPECS": "0"})
+    if answer.returncode not in (0, 1):
+        raise process.failure(answer.stderr)
+    return {objects.as_path(token[2:]) for token in answer.stdout.split(b"\0")[:-1]}
 
 
 def stashes(git: repository.Git, limit: int) -> list[objects.Stash]:

@@ -138,8 +138,8 @@ def _at_odds(item: model.Item, last: agents.Claim | None) -> str:
     """What the last claim of a task says that its list does not."""
     if last is None or last.outcome != claims.DONE or item.state not in choosing.OPEN_IN_LISTS:
         return ""
-    when = (last.closed_at or "")[:16].replace("T", " ")
-    return f"closed as done by {last.agent_name} at {when}Z; the list still says {item.state}"
+    when = text.minute(last.closed_at or "")
+    return f"closed as done by {last.agent_name} at {when}; the list still says {item.state}"
 
 
 def listed(call: context.Context, source: str, values: verbs.Values) -> answers.Answer:

@@ -3,6 +3,7 @@
 Which pieces it gets does not depend on how often the file was read while it grew, so reading it
 piecemeal and reading it at once come to the same: `head` gets the first bytes, `tail` the last, and
 `read` every line that holds an id or one of the adapter's needles, each exactly once, in order.
+A fourth, `tell`, is for who asks for the last words of a session and looks into its file itself.
 """
 
 from __future__ import annotations
@@ -49,6 +50,18 @@ class Read(NamedTuple):
     problems: list[model.Problem]
 
 
+class Told(NamedTuple):
+    """What a line tells of words and of commands, as it is written there."""
+
+    what: str
+    """`asked`, `said`, `called` (a tool, with what it was asked to do), `failed` (how)."""
+    text: str = ""
+    name: str = ""
+    """Of the message, or of the call; empty if it has none."""
+    at: str = ""
+    """Empty if the line has no time of its own."""
+
+
 class Adapter(NamedTuple):
     """How one agent's transcripts are read."""
 
@@ -67,3 +80,5 @@ class Adapter(NamedTuple):
     """The last argument is kept from one reading to the next, as JSON, and may be changed."""
     tail: Callable[[bytes], model.Session]
     """From the last bytes (whole lines): last_at, ending, last_said."""
+    tell: Callable[[bytes], list[Told]]
+    """From one line."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tether.evidence import mentions, model
+from tether.evidence import features, mentions, model
 from tether.evidence.transcripts import adapter, claude_records, claude_tools, decoding, notes
 from tether.hints import Any
 from tether.tasks.sources import patterns
@@ -88,7 +88,8 @@ def read(
         if isinstance(record, str):
             result.problems.append(model.Problem(file.path, f"byte {line.start}", record))
         elif record.type in ("user", "assistant"):
-            result.activities.extend(notes.settled(_shown(file, line, record, finder, state)))
+            shown = notes.settled(_shown(file, line, record, finder, state))
+            result.activities.extend(features.all_placed(list(shown), record.git_branch))
             resets_at = claude_records.limit(record)
             if resets_at is not None:
                 result.marks.append(("limited", decoding.moment(record.timestamp), resets_at))
@@ -190,6 +191,28 @@ def tail(last: bytes) -> model.Session:
     )
 
 
+def tell(raw: bytes) -> list[adapter.Told]:
+    """What a line tells of words and commands."""
+    record = claude_records.decode(raw)
+    if isinstance(record, str):
+        return []
+    at = decoding.moment(record.timestamp)
+    words = claude_records.said(record)
+    found = [adapter.Told("said", words, at=at)] if words else []
+    for block in claude_records.blocks(record):
+        if block.type == "tool_use":
+            asked = notes.purpose(block.name, block.input)
+            found.append(adapter.Told("called", asked, _call(block.id), at))
+        elif block.type == "tool_result" and block.is_error is True:
+            complaint = claude_records.text_of(block.content)
+            found.append(adapter.Told("failed", complaint, _call(block.tool_use_id), at))
+    return found
+
+
+def _call(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _is_turn(record: claude_records.Record) -> bool:
     return bool(claude_records.ending(record))
 
@@ -203,4 +226,4 @@ def _first(values: Iterable[str]) -> str:
     return next((each for each in values if each), "")
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail)
+ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)

@@ -26,6 +26,8 @@ class Block(msgspec.Struct):
     """A piece of a message. An image's data and a thought's signature are not looked at."""
 
     type: object = None
+    id: object = None
+    tool_use_id: object = None
     text: object = None
     thinking: object = None
     name: object = None

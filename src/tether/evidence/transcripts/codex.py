@@ -174,22 +174,15 @@ def _event(
         if payload.item is None:
             return []
         told = payload.item
-    if told.type in ("CommandExecution", "exec_command_end", "FileChange", "patch_apply_end"):
+    if told.type in codex_calls.ENDS:
         return codex_calls.ended(origin, told, state)
     what = _SPEECH.get(told.type) if isinstance(told.type, str) else None
     if what is None:
         return []
-    value = _speech(told)
+    value = codex_records.speech(told)
     if what == "asked" and codex_records.is_from_codex(value):
         return []
     return _spoken(origin, finder, state, "event", what, value)
-
-
-def _speech(told: codex_records.Payload | codex_records.Item) -> str:
-    if isinstance(told, codex_records.Item):
-        return codex_records.text_of(told.content) or notes.strings(told.summary_text)
-    found = told.message if told.message is not None else told.text
-    return found if isinstance(found, str) else ""
 
 
 def _spoken(
@@ -227,7 +220,7 @@ def tail(last: bytes) -> model.Session:
         if record.payload is None:
             continue
         payload = record.payload
-        said = _said(record, payload) or said
+        said = codex_records.said(record, payload) or said
         is_open = _is_open(payload, is_open)
         if now := _ending(record, payload, is_open=is_open):
             ending = now
@@ -268,18 +261,19 @@ def _ending(record: codex_records.Record, payload: codex_records.Payload, *, is_
     return "mid_turn" if is_more_to_come else "at_rest"
 
 
-def _said(record: codex_records.Record, payload: codex_records.Payload) -> str:
-    """The agent's words in a line."""
-    if record.type == "response_item" and payload.role == "assistant":
-        return "" if codex_records.is_summary(record) else codex_records.text_of(payload.content)
-    if record.type != "event_msg":
-        return ""
-    if payload.type == "agent_message":
-        return _speech(payload)
-    if payload.item is not None and payload.item.type == "AgentMessage":
-        return _speech(payload.item)
-    last = payload.last_agent_message
-    return last if payload.type == "task_complete" and isinstance(last, str) else ""
+def tell(raw: bytes) -> list[adapter.Told]:
+    """What a line tells of words and commands."""
+    record = codex_records.decode(raw)
+    if isinstance(record, str) or record.payload is None:
+        return []
+    at = decoding.moment(record.timestamp)
+    said = codex_records.said(record, record.payload)
+    found = [adapter.Told("said", said)] if said else []
+    if record.type == "response_item":
+        found += codex_calls.told(record.payload)
+    elif record.type == "event_msg":
+        found += codex_calls.told_at_end(record.payload.item or record.payload)
+    return [each._replace(at=at) for each in found]
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail)
+ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)

@@ -6,7 +6,7 @@ import json
 import re
 
 from tether.evidence import mentions, model
-from tether.evidence.transcripts import codex_records, decoding, notes, plans
+from tether.evidence.transcripts import adapter, codex_records, decoding, notes, plans
 from tether.hints import Any
 from tether.tasks.sources import patterns
 
@@ -16,6 +16,12 @@ _PATCHED = re.compile(
 _COMMENT = re.compile(r"\s{0,80}#[^\n]{0,400}")
 # The calls whose patches are known: Codex tells of those changes again when they are made.
 _MAX_PATCHES = 200
+_EXIT_CODE = re.compile(
+    r"^(?:Process exited with code|Exit code:) ([1-9][0-9]{0,5})$", re.MULTILINE
+)
+# What Codex itself writes in front of what a command has printed is not longer than this.
+_HEADER_CHARS = 300
+ENDS = ("CommandExecution", "exec_command_end", "FileChange", "patch_apply_end")
 NEEDLES = (
     *(b"apply_patch", b'"patch_apply_end"', b'"FileChange"', b'"failed"', b'"exec_command_end"'),
     b'"commit',  # where a command is a list of words
@@ -73,16 +79,21 @@ def _patched(
     command: str,
     state: dict[str, Any],
 ) -> list[model.Activity]:
-    if payload.name == "apply_patch":
-        patch = notes.strings(given)
-    else:
-        patch = command if "apply_patch" in command else ""
-    files = list(dict.fromkeys(each.strip() for each in _PATCHED.findall(patch)))
+    files = _files(payload, given, command)
     if not files:
         return []
     if name := decoding.name(payload.call_id):
         state["patches"] = [*state.get("patches", []), name][-_MAX_PATCHES:]
     return [_edited(origin, files)]
+
+
+def _files(payload: codex_records.Payload, given: object, command: str) -> list[str]:
+    """The files that a call patches."""
+    if payload.name == "apply_patch":
+        patch = notes.strings(given)
+    else:
+        patch = command if "apply_patch" in command else ""
+    return list(dict.fromkeys(each.strip() for each in _PATCHED.findall(patch)))
 
 
 def _edited(origin: notes.Origin, files: list[str]) -> model.Activity:
@@ -99,6 +110,52 @@ def _steps(given: object) -> list[tuple[object, object]]:
     ]
 
 
+def told(payload: codex_records.Payload) -> list[adapter.Told]:
+    """What an item tells of a command: that it was called, or how it failed."""
+    name = payload.call_id or payload.id
+    name = name if isinstance(name, str) else ""
+    if payload.type in codex_records.CALLS:
+        given = _arguments(payload)
+        command = _command(given)
+        files = _files(payload, given, command)
+        asked = f"apply_patch {' '.join(files)}" if files else command
+        return [adapter.Told("called", asked or notes.purpose(payload.name, given), name)]
+    complaint = _complaint(payload) if payload.type in codex_records.OUTPUTS else ""
+    return [adapter.Told("failed", complaint, name)] if complaint else []
+
+
+def _complaint(payload: codex_records.Payload) -> str:
+    """How a command failed, by its output; empty if it did not.
+
+    The code stands in front of the text, or, in older versions, beside it in an object.
+    """
+    printed = codex_records.output_of(payload)
+    found = _EXIT_CODE.search(printed[:_HEADER_CHARS])
+    if found:
+        _, mark, rest = printed.partition("Output:\n")
+        return f"Exit code {found[1]}\n{rest if mark else printed}"
+    if codex_records.at(payload.output, "success") is False:
+        return printed or "it failed"
+    try:
+        beside = json.loads(printed) if printed.startswith("{") else None
+    except (ValueError, RecursionError):
+        return ""
+    code = codex_records.at(beside, "metadata", "exit_code")
+    words = codex_records.at(beside, "output")
+    return _with_code(code, words) if _is_failure(code) else ""
+
+
+def told_at_end(told: codex_records.Item | codex_records.Payload) -> list[adapter.Told]:
+    """What an event tells of a command that has failed."""
+    if told.type not in ENDS or not _has_failed(told):
+        return []
+    name = told.call_id if isinstance(told, codex_records.Payload) else told.id
+    name = name if isinstance(name, str) else ""
+    command = _command({"command": told.command})
+    called = [adapter.Told("called", command, name)] if command else []
+    return [*called, adapter.Told("failed", _words(told), name)]
+
+
 def ended(
     origin: notes.Origin, told: codex_records.Item | codex_records.Payload, state: dict[str, Any]
 ) -> list[model.Activity]:
@@ -109,17 +166,24 @@ def ended(
         if told.status not in ("failed", "declined"):
             is_known = not files or decoding.name(call) in state.get("patches", [])
             return [] if is_known else [_edited(origin, files)]
-        return [_failed(origin, told)] if told.status == "failed" else []
-    code = told.exit_code
-    is_failed = told.status == "failed" or (isinstance(code, int) and code not in (0, False))
-    return [_failed(origin, told)] if is_failed else []
+    if not _has_failed(told):
+        return []
+    return [origin.shows(model.WORKED, "failed", mentions.excerpt(_words(told)))]
 
 
-def _failed(
-    origin: notes.Origin, told: codex_records.Item | codex_records.Payload
-) -> model.Activity:
-    printed = told.aggregated_output or told.stderr
+def _has_failed(told: codex_records.Item | codex_records.Payload) -> bool:
+    is_command = told.type in ("CommandExecution", "exec_command_end")
+    return told.status == "failed" or (is_command and _is_failure(told.exit_code))
+
+
+def _is_failure(code: object) -> bool:
+    return isinstance(code, int) and code not in (0, False)
+
+
+def _words(told: codex_records.Item | codex_records.Payload) -> str:
+    return _with_code(told.exit_code, told.aggregated_output or told.stderr)
+
+
+def _with_code(code: object, printed: object) -> str:
     words = printed if isinstance(printed, str) else ""
-    if isinstance(told.exit_code, int):
-        words = f"Exit code {told.exit_code}\n{words}"
-    return origin.shows(model.WORKED, "failed", mentions.excerpt(words))
+    return f"Exit code {code}\n{words}" if isinstance(code, int) else words

@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-from tether.evidence.transcripts import decoding
+from tether.evidence.transcripts import decoding, notes
 from tether.hints import Any
 
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -41,6 +41,7 @@ class Item(msgspec.Struct):
     id: object = None
     content: str | list[Part] | None = None
     status: object = None
+    command: object = None
     exit_code: object = None
     aggregated_output: object = None
     stderr: object = None
@@ -71,6 +72,7 @@ class Payload(msgspec.Struct):
     output: object = None
     item: Item | None = None
     status: object = None
+    command: object = None
     exit_code: object = None
     aggregated_output: object = None
     stderr: object = None
@@ -141,6 +143,28 @@ def is_from_codex(text: str) -> bool:
 def is_summary(record: Record) -> bool:
     """Is this message the text that a compaction leaves, and nobody's words?"""
     return at(record.metadata, "compaction_output") is True
+
+
+def speech(told: Payload | Item) -> str:
+    """The words in an event."""
+    if isinstance(told, Item):
+        return text_of(told.content) or notes.strings(told.summary_text)
+    found = told.message if told.message is not None else told.text
+    return found if isinstance(found, str) else ""
+
+
+def said(record: Record, payload: Payload) -> str:
+    """The agent's words in a line."""
+    if record.type == "response_item" and payload.role == "assistant":
+        return "" if is_summary(record) else text_of(payload.content)
+    if record.type != "event_msg":
+        return ""
+    if payload.type == "agent_message":
+        return speech(payload)
+    if payload.item is not None and payload.item.type == "AgentMessage":
+        return speech(payload.item)
+    last = payload.last_agent_message
+    return last if payload.type == "task_complete" and isinstance(last, str) else ""
 
 
 def output_of(payload: Payload) -> str:

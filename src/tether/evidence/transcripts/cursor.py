@@ -98,6 +98,21 @@ def tail(last: bytes) -> model.Session:
     )
 
 
+def tell(raw: bytes) -> list[adapter.Told]:
+    """What a line tells of words and commands; whether these worked is not written down."""
+    record = records.decode(raw)
+    if not isinstance(record, dict):
+        return []
+    words = _said(record)
+    at = decoding.moment(record.get("timestamp")) or _time(words)
+    if record.get("role") != "assistant":
+        return [adapter.Told("asked", _TAG.sub("", words).strip(), at=at)]
+    said = words.replace(_HIDDEN, "").strip()
+    found = [adapter.Told("said", said, at=at)] if said else []
+    calls = _calls(record)
+    return found + [adapter.Told("called", notes.purpose(*call), at=at) for call in calls]
+
+
 def _shown(
     origin: notes.Origin, record: dict[str, Any], finder: patterns.Finder
 ) -> list[model.Activity]:
@@ -162,4 +177,4 @@ def _time(said: str) -> str:
     return records.moment(f"{day}T{hour:02}:{match['minute']}:00{zone}")
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail)
+ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)

@@ -29,6 +29,7 @@ _CONTEXT = "<session_context>"
 _CWD = re.compile(
     r"(?:Workspace Directories:\*\*\n {0,8}- |working in the directory: )([^\n]{1,400})"
 )
+_EXIT_CODE = re.compile(r"^Exit Code: ([1-9][0-9]{0,5})$", re.MULTILINE)
 _WHAT = {"user": "asked", "gemini": "said"}
 
 
@@ -73,6 +74,58 @@ def tail(last: bytes) -> model.Session:
         if isinstance(record, dict):
             _apply(messages, record)
     return _ending(messages)
+
+
+def tell(raw: bytes | str) -> list[adapter.Told]:
+    """What a line, or an older file as a whole, tells of words and commands."""
+    record = records.decode(raw)
+    if not isinstance(record, dict):
+        return []
+    if isinstance(record.get("messages"), list):
+        record = {"$set": record}
+    return [each for message in _messages(record) for each in _told(message)]
+
+
+def _told(message: dict[str, Any]) -> Iterator[adapter.Told]:
+    what = _WHAT.get(records.plain(message["type"]))
+    at = decoding.moment(message.get("timestamp"))
+    said = _text(message.get("content"))
+    if what and said.strip():
+        yield adapter.Told(what, said, message["id"], at)
+    calls = message.get("toolCalls")
+    for call in calls if isinstance(calls, list) else ():
+        if not isinstance(call, dict):
+            continue
+        name = f"{message['id']}#{records.plain(call.get('id'))}"
+        when = decoding.moment(call.get("timestamp")) or at
+        yield adapter.Told("called", notes.purpose(call.get("name"), call.get("args")), name, when)
+        if complaint := _complaint(call):
+            yield adapter.Told("failed", complaint, name, when)
+
+
+def _complaint(call: dict[str, Any]) -> str:
+    """How a call failed; empty if it did not. To the CLI a command that fails has succeeded."""
+    given = call.get("result")
+    answers = [
+        each for part in (given if isinstance(given, list) else ()) for each in _answer(part)
+    ]
+    printed = "\n".join(answers)
+    code = _EXIT_CODE.search(printed)
+    shown = records.plain(call.get("resultDisplay")) or printed
+    if call.get("status") == "error":
+        return shown.strip() or "it failed"
+    return f"Exit code {code[1]}\n{shown}" if call.get("status") == "success" and code else ""
+
+
+def _answer(part: Any) -> list[str]:
+    """What a tool gave back to the model."""
+    for name in ("functionResponse", "response"):
+        part = part.get(name) if isinstance(part, dict) else None
+    return (
+        [records.plain(part.get(name)) for name in ("error", "output")]
+        if isinstance(part, dict)
+        else []
+    )
 
 
 def read_whole(path: str, text: str, finder: patterns.Finder) -> model.Logged:
@@ -220,4 +273,4 @@ def _ending(messages: list[dict[str, Any]]) -> model.Session:
     )
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail)
+ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)

@@ -18,6 +18,7 @@ COMMIT_NEEDLE = re.compile(rb"commit(?:(?<=git commit)| -(?<= commit -))")
 # An id is at the start of a text also as `[H.1.2] …` or `# H.1.2: …`.
 _BEFORE_ID = " \t\n#[(*"
 _LEAD_CHARS = 200
+_PURPOSES = ("command", "cmd", "file_path", "path", "pattern", "description")
 
 
 class Origin(NamedTuple):
@@ -95,6 +96,20 @@ def committed(origin: Origin, command: str) -> list[model.Activity]:
         return []
     words = mentions.excerpt(command, found.start(), found[0])
     return [origin.shows(model.WORKED, "committed", words)]
+
+
+def purpose(tool: object, given: object) -> str:
+    """What a tool was asked to do, as far as one line can say."""
+    if isinstance(given, str):
+        return given
+    told = given if isinstance(given, dict) else {}
+    for name in _PURPOSES:
+        value = told.get(name)
+        if isinstance(value, list):
+            value = " ".join(each for each in value if isinstance(each, str))
+        if isinstance(value, str) and value:
+            return value
+    return tool if isinstance(tool, str) else ""
 
 
 def strings(value: object) -> str:
