@@ -191,7 +191,7 @@ def test_a_limit_shows_the_newest_and_says_so(scene: Scene) -> None:
     assert "Step 4" in shown
     assert "Step 3" in shown
     assert "Step 2" not in shown
-    assert "3 earlier; --limit shows more." in shown.splitlines()[-1]
+    assert "3 earlier; `--limit` shows more." in shown.splitlines()[-1]
     everything = scene.timeline("H.1.1", "--limit", "2")["activities"]
     assert len(everything) == 6, "JSON has all"
     assert scene.run("timeline", "H.1.1", "--limit", "0").code == 2

@@ -131,10 +131,10 @@ class _Page(NamedTuple):
                     lines.append(answers.Piece(f"    {each.source}  {each.pointer}", "dim"))
         notes = []
         if len(told) > len(newest):
-            notes.append(f"{len(told) - len(newest)} earlier; --limit shows more")
+            notes.append(f"{len(told) - len(newest)} earlier; `--limit` shows more")
         if len(self.chosen) > len(told):
             number = text.counted(len(self.chosen) - len(told), "listing")
-            notes.append(f"{number}; --kind listed shows more")
+            notes.append(f"{number}; `--kind listed` shows them")
         if notes:
             lines += [answers.Piece(""), answers.Piece(f"Not shown: {'. '.join(notes)}.", "dim")]
         return lines
@@ -176,7 +176,10 @@ def _picture(chosen: list[model.Activity], width: int) -> list[str]:
             most = max(counts)
             bars = "".join(_BARS[-(-8 * count // most)] for count in counts)
             lines.append(f"{kind:<10} {bars.rstrip()}")
-    begin, end = (clock.text(ms)[:10] for ms in (first, last))
+    begin, end = clock.text(first), clock.text(last)
+    # Within a day the time says more than the date.
+    part = slice(11, 19) if begin[:10] == end[:10] else slice(10)
+    begin, end = begin[part], end[part]
     return [*lines, f"{'':<10} {begin}{end:>{width - len(begin)}}"]
 
 
