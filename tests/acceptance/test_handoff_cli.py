@@ -208,6 +208,23 @@ def test_without_a_claim_where_it_was_talked_of_alone_has_to_do(scene: Scene) ->
     assert "left" not in scene.handoff("H.1.2")
 
 
+def test_without_a_claim_what_its_session_edited_is_told_as_that(scene: Scene) -> None:
+    talk = scene.talk()
+    talk.edits(str(scene.repo / "before.py"))
+    talk.add(talk.prompt("Build H.1.1."))
+    talk.edits(str(scene.repo / "house.py"))
+    talk.edits(str(scene.repo / "house.py"))
+    talk.says("The house stands.")
+    told = scene.handoff("H.1.1")
+    [file] = told["files"]
+    assert file.startswith(f"{scene.repo}/house.py, 2 edits, last ")
+    assert file.endswith(", in the same session, for whichever task")
+    assert [line.endswith("The house stands.") for line in told["said"]] == [True]
+    # With a claim it is known for which task; then nothing else is.
+    claim(scene, "track:H.1.2")
+    assert "files" not in scene.handoff("H.1.2")
+
+
 def test_stashes_of_the_task_are_told_without_a_claim(scene: Scene) -> None:
     def stash(*words: str) -> None:
         scene.write("README.md", f"{words}\n")

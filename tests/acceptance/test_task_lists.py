@@ -263,7 +263,8 @@ def test_one_problem_is_one_problem(scene: Scene) -> None:
     scene.write(TRACK, "- [ ] H.1.1 Build it\n- [ ] H.1.1 Build it\n")
     page = scene.done("task", "list", "--source", "track").out
     assert "\n1 problem in the lists" in page
-    assert "Not shown: 1 listing; `--kind listed` shows them." in scene.done("timeline", "H.1.2").out
+    life = scene.done("timeline", "H.1.2").out
+    assert "Not shown: 1 listing; `--kind listed` shows them." in life
 
 
 def test_a_name_that_no_list_has_is_held_as_a_name_only(scene: Scene) -> None:

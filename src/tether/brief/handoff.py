@@ -62,6 +62,8 @@ class Evidence(NamedTuple):
     """Why nobody could look where its last claim was; empty if somebody could."""
     lost: tuple[lost.Lost, ...] = ()
     notes: tuple[Note, ...] = ()
+    beside: tuple[model.Activity, ...] = ()
+    """Edits of its last session that may be for any task: nobody claimed one."""
 
 
 class Line(NamedTuple):
@@ -118,7 +120,7 @@ def sections(found: Evidence) -> list[Section]:
         ("left", _left(found)),
         ("said", _said(found)),
         ("failed", _failed(found)),
-        ("files", _files(found.line.activities)),
+        ("files", _files(found)),
         ("done", _done(found.line.activities)),
     ]
     return [Section(name, tuple(lines)) for name, lines in made if lines]
@@ -290,10 +292,12 @@ def _failed(found: Evidence) -> list[Line]:
     return [Line(f"{text.minute(at)} {how}", pointer) for at, how, pointer in reversed(told[-8:])]
 
 
-def _files(activities: Iterable[model.Activity]) -> list[Line]:
+def _files(found: Evidence) -> list[Line]:
+    touched = recall.files_of(found.line.activities)
+    whose = "" if touched else ", in the same session, for whichever task"
     return [
-        Line(f"{path}, {text.counted(count, 'edit')}, last {text.minute(last)}")
-        for path, count, last in recall.files_of(activities)[:30]
+        Line(f"{path}, {text.counted(count, 'edit')}, last {text.minute(last)}{whose}")
+        for path, count, last in (touched or recall.files_of(found.beside))[:30]
     ]
 
 

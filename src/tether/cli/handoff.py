@@ -102,7 +102,18 @@ def gather(call: context.Context, named: lookup.Named) -> room.Evidence:
         why_not,
         lost_ones,
         tuple(_notes(call, named.key)),
+        tuple(_beside(call, line, session)) if last is None else (),
     )
+
+
+def _beside(
+    call: context.Context, line: timeline.Timeline, session: model.Session | None
+) -> list[model.Activity]:
+    """What its last session edited after it came to the task: without a claim nobody knows more."""
+    if session is None:
+        return []
+    begin = [e.at for e in line.activities if e.session == session.session and e.at]
+    return call.witness.edits_beside(session.session, min(begin)) if begin else []
 
 
 def _unfinished(
@@ -190,12 +201,15 @@ def _verdict(call: context.Context, last: agents.Claim | None) -> str:
 
 
 def _session(line: timeline.Timeline, last: agents.Claim | None) -> model.Session | None:
-    """The session that had the task last, or else worked on it last."""
+    """The session that had the task last, or else worked on it last, or else talked of it."""
     known = {each.session: each for each in line.sessions}
     if last is not None and last.session_id in known:
         return known[last.session_id]
-    moving = [each for each in line.activities if each.kind in model.MOVING and each.session]
-    return known.get(moving[-1].session) if moving else None
+    for kinds in (model.MOVING, (model.MENTIONED,)):
+        told = [each for each in line.activities if each.kind in kinds and each.session in known]
+        if told:
+            return known[told[-1].session]
+    return None
 
 
 def _recalled(
@@ -207,8 +221,11 @@ def _recalled(
     is_of_claim = last is not None and last.session_id == session.session
     since = last.claimed_at if last is not None and is_of_claim else ""
     until = (last.closed_at or "9") if last is not None and is_of_claim else "9"
-    near = [each.pointer for each in line.activities if each.session == session.session]
-    at_end = session.last_at <= until
+    of_session = [each for each in line.activities if each.session == session.session]
+    near = [each.pointer for each in of_session]
+    # How a session ended that only talked of the task says nothing about it.
+    has_worked = any(each.kind in model.MOVING for each in of_session)
+    at_end = session.last_at <= until and (is_of_claim or has_worked)
     return recall.recall(session.source, near, path, since, until, at_end=at_end)
 
 

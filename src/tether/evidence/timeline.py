@@ -238,10 +238,7 @@ def _under_claims(
             ledger.activity(source, path, tuple(found))
             for source, path, *found in connection.execute(_OF_SESSION, window)
         ]
-        done += [
-            ledger.edit(source, path, session, (start, end, edited, at))
-            for source, path, session, start, end, edited, at in connection.execute(_EDITS, window)
-        ]
+        done += _edits(connection, window)
         done += [from_row(row) for row in store.rows(_SQL.of_session, **window)]
         beside = _claims(store, host_id, session=claim.session_id)
         yield from attribution.attributed(done, beside, wanted)
@@ -265,6 +262,23 @@ def _under_claims(
                 )
 
 
+def edits_beside(
+    connection: sqlite3.Connection, store: port.Store, session: str, since: str, host_id: str
+) -> list[model.Activity]:
+    """What a session edited from a time on, and no claim of it says for which task."""
+    claims = _claims(store, host_id, session=session)
+    window = {**_of_session(session), "since": since, "until": "9"}
+    found = sorted(_edits(connection, window), key=_order)
+    return [each for each in found if attribution.held_at(claims, each.at) is None]
+
+
+def _edits(connection: sqlite3.Connection, window: dict[str, str]) -> list[model.Activity]:
+    return [
+        ledger.edit(source, path, session, (start, end, edited, at))
+        for source, path, session, start, end, edited, at in connection.execute(_EDITS, window)
+    ]
+
+
 def _head_at(store: port.Store, claim: agents.Claim) -> str:
     """What was checked out when a claim was taken; empty if nobody knows."""
     wanted = events.Filter(task=claim.task, source=claim.source, session=claim.session_id)
@@ -277,12 +291,14 @@ def _head_at(store: port.Store, claim: agents.Claim) -> str:
 def _window(claim: agents.Claim) -> dict[str, str]:
     """The time of a claim, and its session with those that it started itself."""
     return {
-        "session": claim.session_id,
-        "below": f"{claim.session_id}.",
-        "above": f"{claim.session_id}/",
+        **_of_session(claim.session_id),
         "since": claim.claimed_at,
         "until": claim.closed_at or "9",
     }
+
+
+def _of_session(session: str) -> dict[str, str]:
+    return {"session": session, "below": f"{session}.", "above": f"{session}/"}
 
 
 def _claims(

@@ -89,6 +89,14 @@ class Witness:
         """The tasks that go by one of these ids and of which anything is told."""
         return self.ask(lambda connection: timeline.told_of(connection, self._store, names))
 
+    def edits_beside(self, session: str, since: str) -> list[model.Activity]:
+        """What a session edited from a time on, and no claim of it says for which task."""
+        return self.ask(
+            lambda connection: timeline.edits_beside(
+                connection, self._store, session, since, self._host_id
+            )
+        )
+
     def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """Bring everything forward, and ask the index."""
 
