@@ -734,3 +734,48 @@ def test_an_id_that_several_features_have_is_of_the_one_that_is_worked_on(scene:
     assert sorted(e["what"] for e in second if e["kind"] != "listed") == ["committed", "ticked"]
     # What nobody can place is of neither, and is there under the short id.
     assert len(scene.timeline("speckit:T001")["activities"]) == 2
+
+
+def test_of_two_agents_in_one_checkout_paths_tell_whose_commit_it_is(scene: Scene) -> None:
+    scene.done("claim", "H.1.1", "--path", "a.py", who=agent())
+    scene.done("claim", "H.1.2", "--path", "b.py", who=agent(OTHER))
+    later = clock.SystemClock().now_ms() + 2000
+    scene.commit("without an id", "a.py", at_ms=later)
+    scene.commit("of nobody knows whom", "c.py", at_ms=later)
+    assert commits_of(scene, "H.1.1") == ["without an id"]
+    assert commits_of(scene, "H.1.2") == []
+
+
+def test_an_own_id_may_be_any_word(scene: Scene) -> None:
+    scene.done("task", "new", "Ring", "--id", "frost-alarm")
+    scene.done("claim", "track:H.1.1", who=agent())
+    later = clock.SystemClock().now_ms() + 2000
+    scene.commit("feat(frost-alarm): ring", "alarm.py", at_ms=later)
+    scene.commit("[frost-alarm] louder", "alarm.py", at_ms=later)
+    scene.commit("The frost-alarm is a word", "alarm.py", at_ms=later)
+    assert commits_of(scene, "frost-alarm") == ["feat(frost-alarm): ring", "[frost-alarm] louder"]
+    # What names another task is not of the one that is held.
+    assert commits_of(scene, "H.1.1") == ["The frost-alarm is a word"]
+
+
+def test_writing_a_task_file_down_is_no_work(scene: Scene) -> None:
+    scene.done("task", "new", "Own", "--id", "OWN-1", "--commit")
+    assert scene.timeline("OWN-1")["last_worked_at"] is None
+
+
+def test_commits_on_the_branch_of_a_feature_are_of_it(scene: Scene) -> None:
+    for feature in ("001-login", "002-logout"):
+        scene.write(f"specs/{feature}/tasks.md", "# Tasks\n\n- [ ] T001 Begin\n- [ ] T002 End\n")
+    scene.commit("Specs")
+    scene.git("checkout", "-q", "-b", "001-login", cwd=scene.repo)
+    scene.commit("T001: begin", "login.py")
+    assert commits_of(scene, "001-login.T001") == ["T001: begin"]
+    assert commits_of(scene, "002-logout.T001") == []
+    scene.git("checkout", "-q", "main", cwd=scene.repo)
+    scene.commit("Meanwhile", "other.py")
+    scene.git("merge", "-q", "--no-ff", "--no-edit", "001-login", cwd=scene.repo)
+    scene.git("branch", "-q", "-D", "001-login", cwd=scene.repo)
+    assert commits_of(scene, "001-login.T001") == ["T001: begin"]
+    assert commits_of(scene, "002-logout.T001") == []
+    scene.commit("feat(002-logout.T001): in full", "logout.py")
+    assert commits_of(scene, "002-logout.T001") == ["feat(002-logout.T001): in full"]

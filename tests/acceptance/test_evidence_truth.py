@@ -98,9 +98,7 @@ class Watch(NamedTuple):
         keys = [ids.TaskKey("track", task) for task in tasks]
 
         def read(connection: sqlite3.Connection) -> dict[str, timeline.Timeline]:
-            return {
-                key.id: timeline.read(connection, self.store, key, (key.id,), {}) for key in keys
-            }
+            return {key.id: timeline.read(connection, self.store, key, (key.id,)) for key in keys}
 
         return self.witness.ask(read)
 

@@ -88,7 +88,7 @@ class Site:
         def read(connection: sqlite3.Connection) -> tuple[dict[str, timeline.Timeline], str]:
             keys = [ids.TaskKey("track", task) for task in tasks]
             store = watching._store  # the witness has no list of tasks to ask for at once
-            lives = {key.id: timeline.read(connection, store, key, (key.id,), {}) for key in keys}
+            lives = {key.id: timeline.read(connection, store, key, (key.id,)) for key in keys}
             return lives, dump(connection)
 
         lives, found = watching.ask(read)

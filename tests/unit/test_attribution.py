@@ -114,3 +114,42 @@ def test_every_work_counts_for_at_most_one_task(
     second = attribution.attributed(work, claims, ("track", "H.1.2"))
     held = [each for each in work if attribution.held_at(claims, each.at)]
     assert len(first) + len(second) == len(held)
+
+
+def under(
+    claims: list[agents.Claim],
+    files: list[str],
+    reserved: dict[str, list[str]],
+    committers: set[str],
+) -> str:
+    found = attribution.committed_under(
+        claims, files, lambda claim: reserved.get(claim.task, []), lambda _: committers
+    )
+    return found.task if found is not None else ""
+
+
+def test_a_commit_is_of_the_only_session_that_held_something() -> None:
+    assert under([], ["a.py"], {}, set()) == ""
+    assert under([claim(1, None, "A.1")], ["a.py"], {}, set()) == "A.1"
+    both = [claim(1, None, "A.1"), claim(2, None, "A.2")]
+    assert under(both, ["a.py"], {}, set()) == "A.2"
+    assert under(both, ["a.py"], {"A.1": ["a.py"]}, set()) == "A.1"
+
+
+@pytest.mark.parametrize(
+    ("files", "reserved", "committers", "task"),
+    [
+        (["a.py"], {}, set(), ""),  # nobody can tell
+        (["a.py"], {"A.1": ["a.py"], "A.2": ["b.py"]}, set(), "A.1"),
+        (["src/b.py"], {"A.1": ["a.py"], "A.2": ["src"]}, set(), "A.2"),
+        (["a.py", "b.py"], {"A.1": ["a.py"], "A.2": ["b.py"]}, set(), ""),
+        (["a.py"], {}, {"s1"}, "A.1"),
+        (["a.py"], {}, {"s1", "s2"}, ""),
+        (["a.py", "b.py"], {"A.1": ["a.py"], "A.2": ["b.py"]}, {"s2"}, "A.2"),
+    ],
+)
+def test_of_several_sessions_paths_or_their_own_records_tell(
+    files: list[str], reserved: dict[str, list[str]], committers: set[str], task: str
+) -> None:
+    claims = [claim(1, None, "A.1", "s1"), claim(2, None, "A.2", "s2")]
+    assert under(claims, files, reserved, committers) == task

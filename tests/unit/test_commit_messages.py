@@ -220,3 +220,37 @@ def test_a_subject_with_ten_ids_is_a_list(is_work: bool) -> None:
     ten = about(" ".join(ids), is_work=is_work)
     assert (len(ten), set(ten.values())) == (10, {model.LISTED})
     assert set(about(" ".join(ids[:9] * 2), is_work=is_work).values()) == {kind}, "nine, twice"
+
+
+@pytest.mark.parametrize(
+    ("subject", "task", "is_named"),
+    [
+        ("feat(frost-alarm): ring", "frost-alarm", True),
+        ("[frost-alarm] ring", "frost-alarm", True),
+        ("frost-alarm: ring", "frost-alarm", True),
+        ("fix(api, frost-alarm): ring", "frost-alarm", True),
+        ("The frost-alarm rings", "frost-alarm", False),  # a word of the language
+        ("feat(frost-alarm-two): ring", "frost-alarm", False),
+        ("feat(001-login.T003): env", "001-login.T003", True),
+        ("Do 001-login.T003.", "001-login.T003", True),
+        ("Do 001-login.T003.1", "001-login.T003", False),
+        ("Do x001-login.T003", "001-login.T003", False),
+        ("speckit:001-login.T003 env", "001-login.T003", True),
+        ("add-login.1.1 schema", "add-login.1.1", True),
+        ("add-login.1.10 schema", "add-login.1.1", False),
+    ],
+)
+def test_any_id_is_named_by_a_label_or_in_full(subject: str, task: str, is_named: bool) -> None:
+    assert commit_messages.names(subject, task) == is_named
+
+
+def test_a_range_of_ids_names_each() -> None:
+    finder = patterns.Finder(patterns.Kinds(("speckit",)))
+
+    def told(subject: str) -> list[str]:
+        found = commit_messages.read(finder, subject, "", is_merge=False, is_work=True)
+        return sorted(each.id for each in found)
+
+    assert told("Forms (T017-T019) (#420)") == ["T017", "T018", "T019"]
+    assert told("Forms (T017-T017)") == ["T017"]
+    assert told("Forms (T001-T900)") == ["T001", "T900"]

@@ -196,7 +196,14 @@ class Context:
             keeps_excerpts=copy == "excerpts",
             kinds_of=kinds_of,
             tell=progress.Progress(sys.stderr),
+            is_task=self._is_task,
         )
+
+    def _is_task(self, word: str) -> bool:
+        """Is a word the id of a task here, with a file or on a list?"""
+        if self.workspace.root is None or not ids.TaskId.is_valid(word):
+            return False
+        return bool(self.work.find(word)) or any(key.id == word for key in self.lists.items)
 
     def _places(self) -> places.Places:
         """Where agents and tools keep their files: as the settings, or their own variables, say."""

@@ -19,6 +19,11 @@ _TRAILER = re.compile(
     r"^(Tasks?|Task-Id|Closes|Fixes): {0,4}(.{1,500})$", re.MULTILINE | re.IGNORECASE
 )
 _MERGE = re.compile(r"Merge (?:(?:remote-tracking )?branch(?:es)?|pull request|tags?|commits?)\b")
+# `T017-T021`, as spec-kit's tasks are named together.
+_RANGE = re.compile(r"\bT([0-9]{3}) {0,2}(?:-|\u2013|\u2014|\.\.) {0,2}T([0-9]{3})\b")
+_MAX_RANGE = 50
+# Where a subject says what it is about: `[it] …`, `feat(it): …`, `it: …`.
+_LABELS = re.compile(r"\[([^\[\]]{1,200})\]|\(([^()]{1,200})\)|^([^\s:()\[\]]{1,100}):(?=\s|$)")
 _DIGIT = re.compile(r"[0-9]")
 
 
@@ -40,7 +45,7 @@ def read(
     kind, what = (model.STATED, "merged") if is_merging else (model.WORKED, "committed")
     if not is_work and not is_merging:
         kind, what = model.STATED, "committed"
-    named = finder.find(subject)
+    named = finder.find(_RANGE.sub(_spelt_out, subject))
     if len({(each.source, each.id) for each in named}) >= _MANY_IN_SUBJECT:
         kind = model.LISTED
     found = {(e.source, e.id): About(e.source, e.id, kind, what, e.start) for e in reversed(named)}
@@ -72,3 +77,33 @@ def trailers(finder: patterns.Finder, body: str) -> list[tuple[str, str]]:
             elif is_own and ids.TaskId.is_valid(word):
                 found.append((ids.OWN_SOURCE, word))
     return found
+
+
+def _spelt_out(found: re.Match[str]) -> str:
+    """Every id of a range, or the range as it is if it is none."""
+    first, last = int(found[1]), int(found[2])
+    if not first < last <= first + _MAX_RANGE:
+        return found[0]
+    return ", ".join(f"T{number:03}" for number in range(first, last + 1))
+
+
+def labels(subject: str) -> list[str]:
+    """The words by which a subject says what it is about."""
+    found = []
+    for match in _LABELS.finditer(subject):
+        inner = match[1] or match[2] or match[3]
+        found += [word for word in re.split(r"[,\s]+", inner) if word]
+    return found
+
+
+def names(subject: str, task_id: str) -> bool:
+    """Does a subject name a task whose id may be any word?
+
+    As a label; and an id with a number in it, which is no word of a language, anywhere.
+    """
+    if task_id not in subject:
+        return False
+    if task_id in (label.rpartition(":")[2] for label in labels(subject)):
+        return True
+    whole = rf"(?<![A-Za-z0-9_.-]){re.escape(task_id)}(?![A-Za-z0-9_-])(?!\.[A-Za-z0-9])"
+    return _DIGIT.search(task_id) is not None and re.search(whole, subject) is not None

@@ -18,8 +18,8 @@ from tether.evidence import commit_messages, features, ledger, list_changes, men
 from tether.tasks.sources import dialects, patterns
 
 COMMITS = "git:commit"
-LISTS = "git:list"
-VERSION = "2"
+LISTS = list_changes.SOURCE
+VERSION = "3"
 _MAX_FILES = 50
 # So many commits are written down together: who interrupts the first reading loses no more.
 _BATCH = 200
@@ -150,7 +150,7 @@ class History:
             f"commit:{commit.oid}",
             commit.oid,
             clock.text(commit.committed_ms),
-            model.WORKED,
+            model.WORKED if is_work else model.STATED,
             "committed",
             text=said,
             files=files,

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator
 from tether import redaction, text
 from tether.evidence import model, places, readers
 from tether.hints import NamedTuple
+from tether.store import port
 from tether.tasks.sources import patterns
 
 # What is read between two commits to the index: who interrupts the first reading loses no more.
@@ -241,6 +242,15 @@ def activity(source: str, path: str, found: tuple[str, ...]) -> model.Activity:
     return model.Activity(
         source, pointer, record, at, kind, what, task, task_source, session, said, paths
     )
+
+
+def from_row(row: port.Row) -> model.Activity:
+    """An activity as the store keeps it."""
+    found = (
+        *(row["place"], row["record"], row["task_source"], row["task"], row["kind"], row["what"]),
+        *(row["at"] or "", row["session"], row["excerpt"], row["files"]),
+    )
+    return activity(row["source"], row["file"], found)
 
 
 def edit(source: str, file: str, session: str, found: tuple[int, int, str, str]) -> model.Activity:

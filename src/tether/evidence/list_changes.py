@@ -11,7 +11,8 @@ from tether.tasks import states, workdir
 from tether.tasks.sources import history
 from tether.tasks.sources import model as lists
 
-VERSION = "1"
+SOURCE = "git:list"
+VERSION = "2"
 _STATUS = re.compile(r"^status:[ \t]{0,9}[\"']?([A-Za-z_]{1,20})", re.MULTILINE)
 _SAID = {
     states.NEW: "reopened",
@@ -42,8 +43,8 @@ class Lists:
         return self._versions.absent
 
     def is_list(self, path: str) -> bool:
-        """Is a file a task list, or a task of one?"""
-        return bool(self._source(path))
+        """Is a file a task list, a task of one, or beside our tasks?"""
+        return workdir.is_ours(path, self._work_root) or bool(self._source(path))
 
     def read(self, commits: Iterable[git.Commit]) -> Iterator[model.Activity]:
         """What each commit changed, by the states of the tasks before and after it."""
@@ -78,7 +79,7 @@ class Lists:
                 continue
             kind, what = _judged(old, new)
             yield model.Activity(
-                "git:list",
+                SOURCE,
                 f"commit:{commit.oid}",
                 commit.oid,
                 clock.text(commit.committed_ms),
@@ -120,7 +121,8 @@ class Lists:
 
 def is_new(change: model.Activity) -> bool:
     """Did a commit write the task down that was on no list before?"""
-    return change.kind == model.LISTED and change.what != _TAKEN_OFF
+    is_of_list = change.source == SOURCE and change.kind == model.LISTED
+    return is_of_list and change.what != _TAKEN_OFF
 
 
 def _judged(old: str, new: str) -> tuple[str, str]:

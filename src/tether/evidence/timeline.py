@@ -10,11 +10,8 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from tether import clock, errors, git, host, ids, text
-from tether.agents import claims as claiming
-from tether.agents import model as agents
-from tether.evidence import attribution, commits, ledger, model, readers
-from tether.git import reflog
+from tether import clock, errors, git, ids, text
+from tether.evidence import claimed, ledger, list_changes, model, naming, readers
 from tether.hints import NamedTuple
 from tether.store import events, port, sql
 
@@ -27,28 +24,11 @@ _OF_TASK = (
     # That it is not empty is said for the index, which is over such ids only.
     " WHERE task = ? AND task <> '' AND task_source = ?"
 )
-_OF_SESSION = (
-    "SELECT f.source, f.path, place, record, task_source, task, kind, what, at, a.session, text,"
-    " a.files FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
-    " WHERE (a.session = :session OR (a.session > :below AND a.session < :above))"
-    " AND task = '' AND at BETWEEN :since AND :until"
-)
 _TASKS = "SELECT DISTINCT task_source, task FROM activities WHERE task = ? AND task <> ''"
 _TRANSCRIPTS = (
     "SELECT 1 FROM evidence_files WHERE session = ? AND source <> 'specstory:history' LIMIT 1"
 )
 _FACTS = "SELECT facts FROM evidence_files WHERE session = ? AND facts <> '' AND is_ours = 1"
-_EDITS = (
-    "SELECT f.source, f.path, f.session, start, end, e.path, at"
-    " FROM evidence_files AS f JOIN edits AS e ON e.file = f.id"
-    " WHERE (f.session = :session OR (f.session > :below AND f.session < :above))"
-    " AND at BETWEEN :since AND :until"
-)
-_COMMITS = (
-    "SELECT f.source, f.path, place, record, task_source, task, kind, what, at, a.session, text,"
-    " a.files FROM activities AS a JOIN evidence_files AS f ON f.id = a.file"
-    " WHERE f.path = ? AND start BETWEEN ? AND ? AND task = ''"
-)
 # What the event log tells of a task, as kinds of evidence; the rest is chatter about it.
 _STATED = {
     events.CLAIM_TAKEN.name: "claimed",
@@ -56,7 +36,6 @@ _STATED = {
     events.TASK_EDITED.name: "edited its file",
     events.HANDOFF_LEFT.name: "handed off",
 }
-_TAKEN = (events.CLAIM_TAKEN.name, events.CLAIM_ADOPTED.name)
 
 
 class Timeline(NamedTuple):
@@ -77,27 +56,43 @@ def read(
     store: port.Store,
     key: ids.TaskKey,
     names: Iterable[str],
-    git_dirs: dict[str, str],
-    host_id: str = "",
-    repository: git.Git | None = None,
+    around: claimed.Around = claimed.NOTHING,
 ) -> Timeline:
-    """The timeline of a task that goes by these ids; `git_dirs` of checkouts, by their tops.
-
-    The repository says which of several commits of one second was first.
-    """
+    """The timeline of a task that goes by these ids."""
     names = tuple(names)
     # What can be opened here comes before what the store kept of it.
+    indexed = sorted(_in_index(connection, key, names), key=_order)
     found = [
-        *sorted(_in_index(connection, key, names), key=_order),
+        *indexed,
         *sorted(_in_store(store, key, names), key=_order),
         *_in_log(store, key),
-        *_under_claims(connection, store, key, git_dirs, host_id),
+        *_naming(connection, key, names, around, indexed),
+        *claimed.done(connection, store, key, around),
     ]
     once = list(_once(_direct(connection, found)))
-    ranks = _ranks(repository, once) if repository is not None else {}
+    ranks = _ranks(around.repository, once) if around.repository is not None else {}
     ordered = sorted(once, key=lambda each: _order(each, ranks))
     sessions = _sessions(connection, store, {each.session for each in ordered if each.session})
     return Timeline(key, tuple(ordered), tuple(sessions))
+
+
+def _naming(
+    connection: sqlite3.Connection,
+    key: ids.TaskKey,
+    names: tuple[str, ...],
+    around: claimed.Around,
+    indexed: list[model.Activity],
+) -> Iterator[model.Activity]:
+    """The commits that name a task as only who asks for it can tell."""
+    if around.is_task(key.id):
+        # To write a task down is no work on it.
+        listed = {each.record for each in indexed if list_changes.is_new(each)}
+        for each in naming.in_subjects(connection, key, names):
+            is_listed = each.record in listed and each.kind == model.STATED
+            yield each._replace(kind=model.LISTED) if is_listed else each
+    # A number that only one feature has is one of its names.
+    if around.repository is not None and key.id.rpartition(".")[2] not in names:
+        yield from naming.of_feature(connection, around.repository, key)
 
 
 def told_of(
@@ -175,16 +170,7 @@ def _in_store(
 ) -> Iterator[model.Activity]:
     for name in names:
         for row in store.rows(_SQL.of_task, task=name, task_source=key.source):
-            yield from_row(row)
-
-
-def from_row(row: port.Row) -> model.Activity:
-    """An activity as the store keeps it."""
-    found = (
-        *(row["place"], row["record"], row["task_source"], row["task"], row["kind"], row["what"]),
-        *(row["at"] or "", row["session"], row["excerpt"], row["files"]),
-    )
-    return ledger.activity(row["source"], row["file"], found)
+            yield ledger.from_row(row)
 
 
 def _in_log(store: port.Store, key: ids.TaskKey) -> Iterator[model.Activity]:
@@ -221,107 +207,6 @@ def _judged(event: events.Event) -> tuple[str, str]:
         return kind, f"let go: {data.get('outcome')}"
     what = _STATED.get(event.type, "")
     return (model.STATED, what) if what else (model.LISTED, event.type.replace("_", " "))
-
-
-def _under_claims(
-    connection: sqlite3.Connection,
-    store: port.Store,
-    key: ids.TaskKey,
-    git_dirs: dict[str, str],
-    host_id: str,
-) -> Iterator[model.Activity]:
-    """What was done by who held the task, and is nowhere said to be for it."""
-    wanted = (key.source, key.id)
-    for claim in claiming.history(store.rows, key):
-        window = _window(claim)
-        done = [
-            ledger.activity(source, path, tuple(found))
-            for source, path, *found in connection.execute(_OF_SESSION, window)
-        ]
-        done += _edits(connection, window)
-        done += [from_row(row) for row in store.rows(_SQL.of_session, **window)]
-        beside = _claims(store, host_id, session=claim.session_id)
-        yield from attribution.attributed(done, beside, wanted)
-        git_dir = git_dirs.get(claim.worktree or "")
-        if git_dir:
-            beside = _claims(store, host_id, worktree=claim.worktree or "")
-            if claim not in beside:
-                continue  # of another machine: the same path only
-            made = reflog.made(git_dir)
-            plain = _commits_in(connection, claim, {each.oid for each in made})
-            yield from attribution.attributed(plain, beside, wanted)
-            # A commit bears the second only: what was made at once stands upon what was there.
-            second = clock.parse(claim.claimed_at) // 1000 * 1000
-            at_once = reflog.upon(made, _head_at(store, claim), second)
-            early = [
-                each for each in plain if each.at < claim.claimed_at and each.record in at_once
-            ]
-            for each in early:
-                yield each._replace(
-                    task_source=claim.source, task=claim.task, session=claim.session_id
-                )
-
-
-def edits_beside(
-    connection: sqlite3.Connection, store: port.Store, session: str, since: str, host_id: str
-) -> list[model.Activity]:
-    """What a session edited from a time on, and no claim of it says for which task."""
-    claims = _claims(store, host_id, session=session)
-    window = {**_of_session(session), "since": since, "until": "9"}
-    found = sorted(_edits(connection, window), key=_order)
-    return [each for each in found if attribution.held_at(claims, each.at) is None]
-
-
-def _edits(connection: sqlite3.Connection, window: dict[str, str]) -> list[model.Activity]:
-    return [
-        ledger.edit(source, path, session, (start, end, edited, at))
-        for source, path, session, start, end, edited, at in connection.execute(_EDITS, window)
-    ]
-
-
-def _head_at(store: port.Store, claim: agents.Claim) -> str:
-    """What was checked out when a claim was taken; empty if nobody knows."""
-    wanted = events.Filter(task=claim.task, source=claim.source, session=claim.session_id)
-    for event in events.latest(store, _MAX_EVENTS, wanted):
-        if event.data.get("epoch") == claim.epoch and event.type in _TAKEN:
-            return str(event.data.get("head") or "")
-    return ""
-
-
-def _window(claim: agents.Claim) -> dict[str, str]:
-    """The time of a claim, and its session with those that it started itself."""
-    return {
-        **_of_session(claim.session_id),
-        "since": claim.claimed_at,
-        "until": claim.closed_at or "9",
-    }
-
-
-def _of_session(session: str) -> dict[str, str]:
-    return {"session": session, "below": f"{session}.", "above": f"{session}/"}
-
-
-def _claims(
-    store: port.Store, host_id: str, *, session: str = "", worktree: str = ""
-) -> list[agents.Claim]:
-    rows = store.rows(
-        _SQL.claims_overlapping,
-        session=session,
-        worktree=worktree,
-        host_id=host_id,
-        host_name=host.name(),
-    )
-    return [agents.claim(row) for row in rows]
-
-
-def _commits_in(
-    connection: sqlite3.Connection, claim: agents.Claim, made: set[git.Oid]
-) -> list[model.Activity]:
-    begin = clock.parse(claim.claimed_at) // 1000 * 1000  # a commit bears the second only
-    end = clock.parse(claim.closed_at) if claim.closed_at else 2**53
-    rows = connection.execute(_COMMITS, (commits.COMMITS, begin, end)).fetchall()
-    found = [ledger.activity(source, path, tuple(row)) for source, path, *row in rows]
-    return [each for each in found if each.record in made]
 
 
 def _sessions(

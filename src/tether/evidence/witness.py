@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from tether import errors, git, host, index, workspace
-from tether.evidence import commits, keeping, kinds, ledger, model, places, timeline
+from tether.evidence import claimed, commits, keeping, kinds, ledger, model, places, timeline
 from tether.hints import NamedTuple, TypeVar
 from tether.ids import TaskKey
 from tether.store import port, sql
@@ -52,12 +52,14 @@ class Witness:
         keeps_excerpts: bool,
         kinds_of: Callable[[str], patterns.Kinds] = lambda _: patterns.Kinds(),
         tell: model.Tell = lambda _: None,
+        is_task: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._here = here
         self._store = store
         self._kinds = kinds
         self._kinds_of = kinds_of
         self._tell = tell
+        self._is_task = is_task
         self._finder = patterns.Finder(kinds)
         self._work_root = work_root
         self._host_id = host_id
@@ -73,16 +75,11 @@ class Witness:
     def timeline(self, key: TaskKey, names: tuple[str, ...] = ()) -> timeline.Timeline:
         """The whole life of a task; `names` are ids that it had before."""
         wanted = (key.id, *names)
+        around = claimed.Around(
+            self._git_dirs(), self._host_id, git.Git(self._here.place), self._is_task
+        )
         return self.ask(
-            lambda connection: timeline.read(
-                connection,
-                self._store,
-                key,
-                wanted,
-                self._git_dirs(),
-                self._host_id,
-                git.Git(self._here.place),
-            )
+            lambda connection: timeline.read(connection, self._store, key, wanted, around)
         )
 
     def told_of(self, names: Iterable[str]) -> list[TaskKey]:
@@ -92,7 +89,7 @@ class Witness:
     def edits_beside(self, session: str, since: str) -> list[model.Activity]:
         """What a session edited from a time on, and no claim of it says for which task."""
         return self.ask(
-            lambda connection: timeline.edits_beside(
+            lambda connection: claimed.edits_beside(
                 connection, self._store, session, since, self._host_id
             )
         )

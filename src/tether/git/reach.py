@@ -46,6 +46,17 @@ def lacking(git: repository.Git, base: Iterable[Oid], oids: Iterable[Oid]) -> li
     return [oid for oid in wanted if oid in found]
 
 
+def among(
+    git: repository.Git, tip: Oid, base: Iterable[Oid], oids: Iterable[Oid], *, limit: int = 10_000
+) -> set[Oid]:
+    """Those of the commits that lead to one and that none of the base has."""
+    feed = [f"{Oid(tip)}\n", *(f"^{Oid(oid)}\n" for oid in base)]
+    words = ("rev-list", f"--max-count={limit:d}", "--ignore-missing", "--stdin")
+    listing = git.runner.call(*words, feed="".join(feed).encode())
+    found = set(objects.as_line(listing).split("\n"))
+    return {Oid(oid) for oid in oids if oid in found}
+
+
 def touched(
     git: repository.Git, tips: Iterable[Oid], paths: Iterable[str], since_ms: int
 ) -> dict[str, int]:
