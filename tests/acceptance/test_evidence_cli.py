@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -779,3 +780,69 @@ def test_commits_on_the_branch_of_a_feature_are_of_it(scene: Scene) -> None:
     assert commits_of(scene, "002-logout.T001") == []
     scene.commit("feat(002-logout.T001): in full", "logout.py")
     assert commits_of(scene, "002-logout.T001") == ["feat(002-logout.T001): in full"]
+
+
+# Commits that are made again, and checkouts that go
+
+
+def let_go(scene: Scene, task: str, *, cwd: Path | None = None) -> None:
+    """Let go of a task, after the moment of its commits."""
+    time.sleep(1.1)
+    scene.done("release", f"track:{task}", who=agent(), cwd=cwd)
+
+
+def write_and_commit(scene: Scene, message: str, name: str, cwd: Path, *words: str) -> None:
+    """As a person does: with one time for the author and for the commit, now."""
+    scene.write(name, f"{message}\n", cwd)
+    scene.git("add", "-A", cwd=cwd)
+    scene.git("commit", "-qm", message, *words, cwd=cwd)
+
+
+def test_a_rebase_leaves_work_where_it_was_done(scene: Scene, linked: Path) -> None:
+    scene.done("claim", "track:H.1.1", who=agent(), cwd=linked)
+    write_and_commit(scene, "add a", "a.py", linked)
+    assert commits_of(scene, "H.1.1") == ["add a"]
+    let_go(scene, "H.1.1", cwd=linked)
+    write_and_commit(scene, "somebody else's commit", "main.py", scene.repo)
+    time.sleep(1.1)
+    scene.done("claim", "track:H.1.2", who=agent(), cwd=linked)
+    scene.git("rebase", "-q", "main", cwd=linked)
+    assert commits_of(scene, "H.1.1") == ["add a"]
+    assert commits_of(scene, "H.1.2") == []
+    write_and_commit(scene, "add a", "b.py", linked, "--amend")
+    assert commits_of(scene, "H.1.1") == ["add a"]
+    assert commits_of(scene, "H.1.2") == []
+
+
+def test_what_a_rebase_takes_over_was_not_made_there(scene: Scene, linked: Path) -> None:
+    scene.done("claim", "track:H.1.1", who=agent(), cwd=linked)
+    time.sleep(1.1)
+    write_and_commit(scene, "somebody else's commit", "main.py", scene.repo)
+    scene.git("rebase", "-q", "main", cwd=linked)
+    assert commits_of(scene, "H.1.1") == []
+
+
+@pytest.mark.parametrize("is_seen", [True, False], ids=["seen before", "never seen"])
+def test_what_was_made_in_a_worktree_that_is_gone_counts(
+    scene: Scene, linked: Path, is_seen: bool
+) -> None:
+    scene.done("claim", "track:H.1.1", who=agent(), cwd=linked)
+    time.sleep(1.1)
+    write_and_commit(scene, "add a", "a.py", linked)
+    if is_seen:
+        assert commits_of(scene, "H.1.1") == ["add a"]
+    let_go(scene, "H.1.1", cwd=linked)
+    scene.git("merge", "-q", "side", cwd=scene.repo)
+    scene.git("worktree", "remove", "--force", str(linked), cwd=scene.repo)
+    assert commits_of(scene, "H.1.1") == ["add a"]
+    scene.done("reindex")
+    assert commits_of(scene, "H.1.1") == ["add a"]
+
+
+def test_a_worktree_that_was_moved_takes_nothing_along(scene: Scene, linked: Path) -> None:
+    scene.done("claim", "track:H.1.1", who=agent(), cwd=linked)
+    time.sleep(1.1)
+    write_and_commit(scene, "add a", "a.py", linked)
+    assert commits_of(scene, "H.1.1") == ["add a"]
+    scene.git("worktree", "move", str(linked), str(linked.with_name("moved")), cwd=scene.repo)
+    assert commits_of(scene, "H.1.1") == ["add a"]

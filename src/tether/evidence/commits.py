@@ -30,6 +30,8 @@ _NEW = (
 )
 _KEEP = "UPDATE evidence_files SET reader = ?, state = ?, problems = ? WHERE id = ?"
 _FORGET_COMMIT = "DELETE FROM activities WHERE file = ? AND start = ? AND place = ?"
+_AUTHORED = "INSERT OR REPLACE INTO authored VALUES (?, ?, ?)"
+_FORGET_AUTHORED = "DELETE FROM authored WHERE oid = ?"
 _ADD = "INSERT INTO activities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -64,6 +66,7 @@ class History:
                 known, gone, absent = [], [], []
                 for each in (file_id, lists_id):
                     ledger.forget(self._connection, each)
+                self._connection.execute("DELETE FROM authored")
             gone = self._take_back(self._repository.log(gone, exclude=tips), (file_id, lists_id))
             told = self._told(lists_id) if known else []
             count = 0
@@ -77,6 +80,7 @@ class History:
                     (e.record, e.task_source, e.task) for e in changed if list_changes.is_new(e)
                 }
                 self._add(file_id, (row for each in batch for row in self._from(each, listed)))
+                self._connection.executemany(_AUTHORED, _written_before(batch))
                 tell(f"reading Git's history: {count} commits")
                 read = _frontier(read, batch)
                 # What was taken back is no longer all that lies behind what was known.
@@ -173,6 +177,7 @@ class History:
         taken = []
         for commit in commits:
             taken.append(commit.oid)
+            self._connection.execute(_FORGET_AUTHORED, (commit.oid,))
             at = _start(clock.text(commit.committed_ms))
             for file_id in file_ids:
                 self._connection.execute(_FORGET_COMMIT, (file_id, at, f"commit:{commit.oid}"))
@@ -204,6 +209,13 @@ def _depth(repository: git.Git) -> str:
 
 def _start(at: str) -> int:
     return clock.parse(at) if at else 0
+
+
+def _written_before(commits: Iterable[git.Commit]) -> Iterator[tuple[str, int, int]]:
+    """The commits that were written earlier than they were made: amended, rebased, picked."""
+    for commit in commits:
+        if commit.authored_ms // 1000 < commit.committed_ms // 1000:
+            yield commit.oid, commit.authored_ms, commit.committed_ms
 
 
 def _frontier(read: set[git.Oid], commits: Iterable[git.Commit]) -> set[git.Oid]:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from tether import clock, errors, git, ids, text
-from tether.evidence import claimed, ledger, list_changes, model, naming, readers
+from tether.evidence import claimed, commits_claimed, ledger, list_changes, model, naming, readers
 from tether.hints import NamedTuple
 from tether.store import events, port, sql
 
@@ -68,6 +68,7 @@ def read(
         *_in_log(store, key),
         *_naming(connection, key, names, around, indexed),
         *claimed.done(connection, store, key, around),
+        *commits_claimed.under_claims(connection, store, key, around),
     ]
     once = list(_once(_direct(connection, found)))
     ranks = _ranks(around.repository, once) if around.repository is not None else {}

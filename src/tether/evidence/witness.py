@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from tether import errors, git, host, index, workspace
-from tether.evidence import claimed, commits, keeping, kinds, ledger, model, places, timeline
+from tether.evidence import claimed, commits, keeping, kinds, ledger, made, model, places, timeline
 from tether.hints import NamedTuple, TypeVar
 from tether.ids import TaskKey
 from tether.store import port, sql
@@ -23,6 +23,8 @@ _EMPTY = (
     "DELETE FROM evidence_files",
     "DELETE FROM parsed_files",
     "DELETE FROM checkouts",
+    "DELETE FROM authored",
+    "DELETE FROM reflogs",
 )
 
 
@@ -176,6 +178,7 @@ class Witness:
         # Reading must not make a store where there is none.
         if not self._store.exists():
             return 0
+        made.keep(connection, self._store, self._host_id, self._git_dirs())
         return keeping.keep(
             connection,
             self._store,

@@ -12,13 +12,19 @@ from tether.git import objects
 from tether.hints import NamedTuple
 
 _MAX_BYTES = 16 * 1024 * 1024
-# old new NAME <EMAIL> SECONDS ZONE TAB WORDS; only what makes a commit, not what moves to one.
+# old new NAME <EMAIL> SECONDS ZONE TAB WORDS: SUBJECT; WORDS are of who wrote it, as in
+# `commit (amend)`, `rebase -i (pick)`, `pull --rebase origin main (finish)`.
 _ENTRY = re.compile(
     rb"^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [^\n\t]{0,1000}> ([0-9]{1,12}) [+-][0-9]{4}\t"
-    rb"(?:commit|cherry-pick|revert|am|(?:merge |pull|rebase)"
-    rb"(?![^\n]{0,4000}: Fast-forward$)(?![^\n(]{0,100}(?:\(start\))?: checkout ))[^\n]{0,4000}$",
+    rb"(commit|cherry-pick|revert|am|merge |pull|rebase)[^\n:(]{0,1000}(?:\(([^\n():]{1,40})\))?"
+    rb"(?:: ([^\n]{0,4000}))?$",
     re.MULTILINE,
 )
+# What only moves to a commit, or leads to others.
+_MOVES = (b"start", b"finish", b"abort")
+MADE = "made"
+AMENDED = "amended"
+REWRITTEN = "rewritten"
 
 
 class Made(NamedTuple):
@@ -26,8 +32,11 @@ class Made(NamedTuple):
 
     oid: objects.Oid
     at_ms: int
-    on: str
+    on: str = ""
     """What was checked out before."""
+    how: str = MADE
+    """`made`, or from another one: `amended`, `rewritten` by a rebase."""
+    subject: str = ""
 
 
 def made(git_dir: str) -> list[Made]:
@@ -40,10 +49,29 @@ def made(git_dir: str) -> list[Made]:
     except OSError:
         return []  # never written, or refs that are kept in another format
     return [
-        Made(objects.Oid(oid.decode()), int(seconds) * 1000, before.decode())
-        for before, oid, seconds in _ENTRY.findall(content)
-        if len(oid) in (40, 64)
+        Made(
+            objects.Oid(oid.decode()),
+            int(seconds) * 1000,
+            before.decode(),
+            _how(verb, step),
+            objects.as_text(subject),
+        )
+        for before, oid, seconds, verb, step, subject in _ENTRY.findall(content)
+        if len(oid) in (40, 64) and not _only_moves(verb, step, subject)
     ]
+
+
+def _only_moves(verb: bytes, step: bytes, subject: bytes) -> bool:
+    if step in _MOVES or subject.endswith(b"Fast-forward") and verb in (b"merge ", b"pull"):
+        return True
+    return verb in (b"pull", b"rebase") and subject.startswith(b"checkout ")
+
+
+def _how(verb: bytes, step: bytes) -> str:
+    if step == b"amend":
+        return AMENDED
+    # A pull that rebases writes its steps as a rebase does; one that merges has none.
+    return REWRITTEN if verb == b"rebase" or (verb == b"pull" and step) else MADE
 
 
 def upon(entries: list[Made], head: str, second_ms: int) -> set[objects.Oid]:

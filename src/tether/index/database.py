@@ -65,6 +65,15 @@ CREATE TABLE edits (               -- activities too, so many that they are kept
     at    TEXT NOT NULL,
     PRIMARY KEY (file, start, path)
 ) WITHOUT ROWID;
+CREATE TABLE authored (            -- commits without a task that were written before they were made
+    oid          TEXT PRIMARY KEY,
+    authored_ms  INTEGER NOT NULL,
+    committed_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE reflogs (             -- which of Git's logs were written down in the store
+    path  TEXT PRIMARY KEY,
+    stamp TEXT NOT NULL            -- as above
+) WITHOUT ROWID;
 CREATE TABLE checkouts (           -- which ids their task lists have
     path  TEXT PRIMARY KEY,
     kinds TEXT NOT NULL            -- as JSON

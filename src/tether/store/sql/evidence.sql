@@ -77,3 +77,14 @@ UPDATE activities SET excerpt = '' WHERE host_id = :host_id AND excerpt <> '';
 -- name: drop_words
 -- Forget what a file told of its session, and have it read again if it is still there.
 UPDATE transcripts SET facts = '{}', reader = :reader WHERE host_id = :host_id AND file = :file;
+
+-- name: made_in
+-- The commits that came to be in a checkout while somebody held a task there.
+SELECT place, what, at, excerpt, files FROM activities
+WHERE host_id = :host_id AND file = :worktree AND source = 'git:made' ORDER BY at, place;
+
+-- name: named_in
+-- When a session named which task, by what was written down of its files.
+SELECT a.at, a.task_source, a.task
+FROM transcripts AS t JOIN activities AS a ON a.host_id = t.host_id AND a.file = t.file
+WHERE t.session = :session AND a.task <> '' AND a.kind <> 'listed' AND a.at IS NOT NULL;
