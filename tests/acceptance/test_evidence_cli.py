@@ -4,6 +4,7 @@ shows it."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sqlite3
@@ -846,3 +847,56 @@ def test_a_worktree_that_was_moved_takes_nothing_along(scene: Scene, linked: Pat
     assert commits_of(scene, "H.1.1") == ["add a"]
     scene.git("worktree", "move", str(linked), str(linked.with_name("moved")), cwd=scene.repo)
     assert commits_of(scene, "H.1.1") == ["add a"]
+
+
+# Which ids are looked for
+
+
+def test_a_list_that_only_another_branch_has_counts(scene: Scene, linked: Path) -> None:
+    scene.write(
+        "backlog/tasks/task-7 - Do.md", "---\nid: task-7\ntitle: Do\nstatus: To Do\n---\n", linked
+    )
+    scene.commit("Plan", cwd=linked)
+    scene.commit("TASK-7: do z", "z.py", cwd=linked)
+    before = scene.timeline("TASK-7")
+    assert "committed" in whats(before["activities"])
+    read = index_of(scene)
+    # Neither a checkout that has it, nor one that goes to another branch, changes anything.
+    assert scene.timeline("TASK-7", cwd=linked)["activities"] == before["activities"]
+    scene.git("worktree", "remove", "--force", str(linked), cwd=scene.repo)
+    scene.git("checkout", "-q", "side", cwd=scene.repo)
+    assert scene.timeline("TASK-7")["activities"] == before["activities"]
+    scene.git("checkout", "-q", "main", cwd=scene.repo)
+    assert scene.timeline("TASK-7")["activities"] == before["activities"]
+    assert [row[:2] for row in index_of(scene)] == [row[:2] for row in read]
+
+
+def test_a_list_that_comes_into_another_checkout_counts_at_once(scene: Scene, linked: Path) -> None:
+    scene.talk().says("bd-1 first.")
+    scene.run("timeline", "bd-1", cwd=linked)
+    issue = {"id": "bd-1", "title": "Mend it", "status": "open"}
+    scene.write(".beads/issues.jsonl", json.dumps(issue) + "\n", cwd=linked)
+    before = scene.timeline("beads:bd-1")["activities"]
+    assert whats(before) == ["said"]
+    scene.done("reindex")
+    assert scene.timeline("beads:bd-1")["activities"] == before
+
+
+def test_a_teams_own_ids_stay_what_they_are_when_lists_come(scene: Scene, linked: Path) -> None:
+    scene.write("tether.toml", '[evidence]\nids = "PROJ-#"\n')
+    scene.commit("PROJ-7: work", "proj.py")
+    before = scene.timeline("PROJ-7")
+    assert (before["task"]["key"], len(before["activities"])) == ("PROJ-7", 1)
+    (linked / TRACK).unlink()
+    scene.write(".kiro/specs/a/tasks.md", "- [ ] 1. Do\n", linked)
+    # There nobody has set a pattern; what one checkout looks for all do.
+    assert scene.timeline("PROJ-7", cwd=linked)["activities"] == before["activities"]
+    assert scene.timeline("PROJ-7")["activities"] == before["activities"]
+
+
+def test_a_worktree_with_a_name_that_is_no_text_does_no_harm(scene: Scene) -> None:
+    path = os.fsencode(scene.repo.parent) + b"/w\xff"
+    scene.git("worktree", "add", "-q", os.fsdecode(path), cwd=scene.repo)
+    scene.commit("feat(H.1.1): build", "house.py")
+    assert commits_of(scene) == ["feat(H.1.1): build"]
+    assert scene.done("handoff", "H.1.1").out

@@ -82,8 +82,8 @@ def test_a_shallow_clone_says_what_it_has(site: Site, git: Git) -> None:
     told = shallow.look()
     assert told.problems == ()
     assert told.counts("git:commit") == {"H.1.1": 0, "H.1.2": 1, "H.1.3": 0}
-    # Its first commit brings everything: that says nothing of when.
-    assert sorted(told.whats("H.1.2")) == ["committed", "listed as done"]
+    # Its first commit brings everything, so what it changed is not known.
+    assert sorted(told.whats("H.1.2")) == ["committed"]
     git("fetch", "-q", "--unshallow", cwd=shallow.repo)
     assert shallow.look().counts("git:commit") == {"H.1.1": 1, "H.1.2": 1, "H.1.3": 0}
     assert shallow.look() == shallow.fresh()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tether.agents import lookout, model, registry
     from tether.evidence import places, witness
     from tether.tasks import desk, views, workdir
-    from tether.tasks.sources import finding
+    from tether.tasks.sources import finding, patterns
 
 # What says that an agent calls: without one of these the room `agents` is not even imported.
 _AGENT_VARIABLES = (
@@ -161,6 +161,17 @@ class Context:
         finally:
             kept.close()
 
+    @cached_property
+    def id_kinds(self) -> patterns.Kinds:
+        """Which ids mean tasks in a text here."""
+        from tether.tasks.sources import finding, patterns
+
+        return patterns.Kinds(
+            (ids.OWN_SOURCE, *self.sources),
+            _listed(self.settings.text("evidence.ids")),
+            self.lists.prefixes() if finding.choosing(self.sources) else (),
+        )
+
     # Evidence
 
     @cached_property
@@ -173,11 +184,6 @@ class Context:
         copy = self.settings.text("evidence.copy")
         if copy not in ("excerpts", "pointers"):
             raise errors.ConfigError("evidence.copy must be `excerpts` or `pointers`.")
-        kinds = patterns.Kinds(
-            (ids.OWN_SOURCE, *self.sources),
-            _listed(self.settings.text("evidence.ids")),
-            self.lists.prefixes() if self.workspace.root else (),
-        )
 
         def kinds_of(top: str) -> patterns.Kinds:
             """The kinds of ids of another checkout."""
@@ -190,13 +196,14 @@ class Context:
             self.workspace,
             self.store,
             self._places(),
-            kinds,
+            self.id_kinds,
             work_root=self.settings.text("tasks.root"),
             host_id=self.spot.here.host_id,
             keeps_excerpts=copy == "excerpts",
             kinds_of=kinds_of,
             tell=progress.Progress(sys.stderr),
             is_task=self._is_task,
+            only=_listed(self.settings.text("tasks.sources")),
         )
 
     def _is_task(self, word: str) -> bool:

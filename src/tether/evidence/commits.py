@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator
 
 from tether import clock, git
 from tether.evidence import commit_messages, features, ledger, list_changes, mentions, model
-from tether.tasks.sources import dialects, patterns
+from tether.hints import NamedTuple
+from tether.tasks.sources import dialects, finding, patterns
 
 COMMITS = "git:commit"
 LISTS = list_changes.SOURCE
@@ -23,7 +24,13 @@ VERSION = "3"
 _MAX_FILES = 50
 # So many commits are written down together: who interrupts the first reading loses no more.
 _BATCH = 200
-_FILE = "SELECT id, reader, state FROM evidence_files WHERE path = ?"
+_MAX_PROBLEMS = 50
+_FILE = "SELECT id, reader, state, problems FROM evidence_files WHERE path = ?"
+_LISTED = (
+    "SELECT task_source, task FROM activities"
+    " WHERE file = ? AND start = ? AND place = ? AND kind = 'listed' AND what <> ?"
+)
+_TASKS = "SELECT DISTINCT task_source, task FROM activities WHERE file = ?"
 _NEW = (
     "INSERT INTO evidence_files (path, source, stamp, reader, is_ours, offset, anchor, state,"
     " facts, session, problems) VALUES (?, ?, '', '', 1, 0, '', '{}', '', '', '[]')"
@@ -33,6 +40,22 @@ _FORGET_COMMIT = "DELETE FROM activities WHERE file = ? AND start = ? AND place 
 _AUTHORED = "INSERT OR REPLACE INTO authored VALUES (?, ?, ?)"
 _FORGET_AUTHORED = "DELETE FROM authored WHERE oid = ?"
 _ADD = "INSERT INTO activities VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+
+class _Known(NamedTuple):
+    """What the index has of the commits, or of the lists in them."""
+
+    file_id: int
+    is_current: bool
+    tips: tuple[git.Oid, ...] = ()
+    """All that lies behind these was read."""
+    absent: tuple[git.Oid, ...] = ()
+    """Versions of lists that were not here."""
+    problems: tuple[model.Problem, ...] = ()
+
+    @property
+    def nothing(self) -> _Known:
+        return _Known(self.file_id, is_current=True)
 
 
 class History:
@@ -49,69 +72,83 @@ class History:
         self._repository = repository
         self._finder = finder
         self._lists = list_changes.Lists(repository, work_root)
-        versions = (VERSION, list_changes.VERSION, work_root, finder.version, _depth(repository))
-        self._version = " ".join(versions)
+        self._shallow = _shallow(repository)
+        # The lists do not depend on which ids are looked for.
+        self._versions = {LISTS: f"{list_changes.VERSION} {work_root} {_digest(self._shallow)}"}
+        self._versions[COMMITS] = f"{VERSION} {self._versions[LISTS]} {finder.version}"
 
     def look(self, tell: model.Tell = lambda _: None) -> int:
         """Bring everything forward to what Git says now; how many commits were read."""
-        file_id, version, known = self._known(COMMITS)
-        lists_id, _, absent = self._known(LISTS)
+        known, lists = self._known(COMMITS), self._known(LISTS)
+        if self._has_come(lists.absent):
+            known, lists = (each._replace(is_current=False) for each in (known, lists))
         tips = self._tips()
-        is_outdated = version != self._version or self._has_come(absent)
-        if not is_outdated and set(known) == set(tips):
+        if all(each.is_current and set(each.tips) == set(tips) for each in (known, lists)):
             return 0
-        gone = [oid for oid in known if oid not in set(tips)]
+        count = 0
         with ledger.transaction(self._connection) as transaction:
-            if is_outdated or self._repository.missing(gone):
-                known, gone, absent = [], [], []
-                for each in (file_id, lists_id):
-                    ledger.forget(self._connection, each)
-                self._connection.execute("DELETE FROM authored")
-            gone = self._take_back(self._repository.log(gone, exclude=tips), (file_id, lists_id))
-            told = self._told(lists_id) if known else []
-            count = 0
-            read = set(known)
-            found = self._repository.log(tips, exclude=known, parents_first=True)
+            (known, gone), (lists, _) = (self._without(each, tips) for each in (known, lists))
+            new = self._new_to(lists, known, tips)
+            found = self._repository.log(tips, exclude=known.tips, parents_first=True)
             while batch := list(itertools.islice(found, _BATCH)):
                 count += len(batch)
-                changed = list(self._lists.read(batch))
-                self._add(lists_id, changed)
-                listed = {
-                    (e.record, e.task_source, e.task) for e in changed if list_changes.is_new(e)
-                }
-                self._add(file_id, (row for each in batch for row in self._from(each, listed)))
-                self._connection.executemany(_AUTHORED, _written_before(batch))
+                batch = [self._seen(each) for each in batch]
+                lists = self._read_lists(lists, [c for c in batch if new is None or c.oid in new])
+                known = self._read(known, lists.file_id, batch)
                 tell(f"reading Git's history: {count} commits")
-                read = _frontier(read, batch)
                 # What was taken back is no longer all that lies behind what was known.
                 if not gone:
-                    self._keep_all(file_id, read, lists_id, absent, told)
+                    self._keep(COMMITS, known)
+                    self._keep(LISTS, lists)
                     transaction.step()
-            self._keep_all(file_id, tips, lists_id, absent, told)
+            self._keep(COMMITS, known._replace(tips=tuple(tips)))
+            self._keep(LISTS, lists._replace(tips=tuple(tips)), kinds=True)
         return count
 
-    def _keep_all(
-        self,
-        file_id: int,
-        read: Iterable[git.Oid],
-        lists_id: int,
-        absent: list[git.Oid],
-        told: list[model.Problem],
-    ) -> None:
-        """Write down how far everything was read: up to these commits, with all before them."""
-        self._keep(file_id, sorted(read), ())
-        self._keep(
-            lists_id, dict.fromkeys([*absent, *self._lists.absent]), [*told, *self._lists.problems]
+    def _without(self, known: _Known, tips: list[git.Oid]) -> tuple[_Known, bool]:
+        """What is known without what cannot be reached any more, and whether that was anything."""
+        lost = [oid for oid in known.tips if oid not in set(tips)]
+        if known.is_current and not self._repository.missing(lost):
+            taken = self._take_back(self._repository.log(lost, exclude=tips), known.file_id)
+            # A version that could not be read may be in other commits, or in none any more.
+            if not (taken and known.problems):
+                return known, taken
+        ledger.forget(self._connection, known.file_id)
+        return known.nothing, False
+
+    def _new_to(self, lists: _Known, known: _Known, tips: list[git.Oid]) -> set[git.Oid] | None:
+        """The commits whose lists are to be read; None for all that are read anyway."""
+        if set(lists.tips) == set(known.tips):
+            return None
+        return {each.oid for each in self._repository.log(tips, exclude=lists.tips)}
+
+    def _seen(self, commit: git.Commit) -> git.Commit:
+        """A commit without its changes where a shallow clone ends: they would be everything."""
+        return commit._replace(changes=()) if commit.oid in self._shallow else commit
+
+    def _read_lists(self, lists: _Known, batch: list[git.Commit]) -> _Known:
+        self._add(lists.file_id, self._lists.read(batch))
+        return lists._replace(
+            tips=_frontier(lists.tips, batch),
+            absent=tuple(sorted({*lists.absent, *self._lists.absent})),
+            problems=tuple(sorted({*lists.problems, *self._lists.problems})[:_MAX_PROBLEMS]),
         )
 
-    def _has_come(self, absent: list[git.Oid]) -> bool:
+    def _read(self, known: _Known, lists_id: int, batch: list[git.Commit]) -> _Known:
+        rows = (row for each in batch for row in self._from(each, self._listed(lists_id, each)))
+        self._add(known.file_id, rows)
+        self._connection.executemany(_AUTHORED, _written_before(batch))
+        return known._replace(tips=_frontier(known.tips, batch))
+
+    def _listed(self, lists_id: int, commit: git.Commit) -> set[tuple[str, str]]:
+        """The tasks that a commit wrote down first."""
+        place = (lists_id, _made_at(commit), f"commit:{commit.oid}")
+        rows = self._connection.execute(_LISTED, (*place, list_changes.TAKEN_OFF))
+        return set(rows.fetchall())
+
+    def _has_come(self, absent: tuple[git.Oid, ...]) -> bool:
         """Is something here now that was missing, as when a partial clone fetches it?"""
         return bool(absent) and len(self._repository.missing(absent)) < len(set(absent))
-
-    def _told(self, file_id: int) -> list[model.Problem]:
-        wanted = "SELECT problems FROM evidence_files WHERE id = ?"
-        (problems,) = self._connection.execute(wanted, (file_id,)).fetchone()
-        return [model.Problem(*each) for each in json.loads(problems)]
 
     def _tips(self) -> list[git.Oid]:
         tips = {oid for under in ("heads", "remotes") for _, oid in self._refs(under)}
@@ -122,30 +159,24 @@ class History:
         # A remote's HEAD points to one of its branches, and may dangle.
         return [each for each in self._repository.refs(f"refs/{under}") if each[0][-5:] != "/HEAD"]
 
-    def _from(
-        self, commit: git.Commit, listed: set[tuple[str, str, str]]
-    ) -> Iterator[model.Activity]:
-        """What a commit says; `listed` are the tasks that it, or another one, wrote down first."""
-        is_work = len(commit.parents) > 1 or any(
-            not self._lists.is_list(change.path) for change in commit.changes
-        )
+    def _from(self, commit: git.Commit, listed: set[tuple[str, str]]) -> Iterator[model.Activity]:
+        """What a commit says; `listed` are the tasks that it wrote down first."""
+        is_merge = len(commit.parents) > 1
+        is_work = is_merge or any(not self._lists.is_list(change.path) for change in commit.changes)
         about = commit_messages.read(
             self._finder,
             commit.subject,
             commit.body,
-            is_merge=len(commit.parents) > 1,
+            is_merge=is_merge,
             is_work=is_work,
         )
         if any(each.source == dialects.SPECKIT for each in about):
             paths = (change.path for change in commit.changes)
-            feature = features.of_commit(commit.subject, paths, is_merge=len(commit.parents) > 1)
+            feature = features.of_commit(commit.subject, paths, is_merge=is_merge)
             about = [e._replace(id=features.placed(e.source, e.id, feature)) for e in about]
         if not is_work:
             about = [
-                each._replace(kind=model.LISTED)
-                if (commit.oid, each.source, each.id) in listed
-                else each
-                for each in about
+                e._replace(kind=model.LISTED) if (e.source, e.id) in listed else e for e in about
             ]
         said = mentions.excerpt(commit.subject)
         files = tuple(change.path for change in commit.changes[:_MAX_FILES])
@@ -173,38 +204,69 @@ class History:
         dated = ((row[0], _start(str(row[8])), *row[2:]) for row in rows)
         self._connection.executemany(_ADD, dated)
 
-    def _take_back(self, commits: Iterable[git.Commit], file_ids: tuple[int, ...]) -> list[git.Oid]:
-        taken = []
+    def _take_back(self, commits: Iterable[git.Commit], file_id: int) -> bool:
+        """Forget commits; whether there were any."""
+        has_any = False
         for commit in commits:
-            taken.append(commit.oid)
+            has_any = True
+            place = (file_id, _made_at(commit), f"commit:{commit.oid}")
+            self._connection.execute(_FORGET_COMMIT, place)
             self._connection.execute(_FORGET_AUTHORED, (commit.oid,))
-            at = _start(clock.text(commit.committed_ms))
-            for file_id in file_ids:
-                self._connection.execute(_FORGET_COMMIT, (file_id, at, f"commit:{commit.oid}"))
-        return taken
+        return has_any
 
-    def _known(self, source: str) -> tuple[int, str, list[git.Oid]]:
+    def _known(self, source: str) -> _Known:
         row = self._connection.execute(_FILE, (source,)).fetchone()
         if row is None:
-            return self._connection.execute(_NEW, (source, source)).lastrowid or 0, "", []
-        file_id, version, state = row
-        return file_id, version, [git.Oid(oid) for oid in json.loads(state).get("oids", [])]
+            file_id = self._connection.execute(_NEW, (source, source)).lastrowid or 0
+            return _Known(file_id, is_current=False)
+        file_id, version, state, problems = row
+        found = json.loads(state)
+        return _Known(
+            file_id,
+            version == self._versions[source],
+            tuple(map(git.Oid, found.get("oids", []))),
+            tuple(map(git.Oid, found.get("absent", []))),
+            tuple(model.Problem(*each) for each in json.loads(problems)),
+        )
 
-    def _keep(
-        self, file_id: int, oids: Iterable[git.Oid], problems: Iterable[model.Problem]
-    ) -> None:
-        state = json.dumps({"oids": list(oids)})
-        values = (self._version, state, json.dumps(list(dict.fromkeys(problems))[:50]), file_id)
+    def _keep(self, source: str, known: _Known, *, kinds: bool = False) -> None:
+        state: dict[str, object] = {"oids": sorted(known.tips), "absent": known.absent}
+        if kinds:
+            state["kinds"] = self._kinds(known.file_id)
+        problems = json.dumps(known.problems)
+        values = (self._versions[source], json.dumps(state), problems, known.file_id)
         self._connection.execute(_KEEP, values)
 
+    def _kinds(self, lists_id: int) -> list[object]:
+        """The lists that Git has or had, and how the ids of some begin."""
+        rows = self._connection.execute(_TASKS, (lists_id,)).fetchall()
+        sources = {source for source, _ in rows}
+        return [sorted(sources), finding.prefixes_of(rows)]
 
-def _depth(repository: git.Git) -> str:
-    """Where a shallow clone ends: that moves without any branch doing so."""
+
+def kinds_of_lists(connection: sqlite3.Connection) -> patterns.Kinds:
+    """The kinds of ids of all lists that Git has, or had on some branch, as far as was read."""
+    row = connection.execute(_FILE, (LISTS,)).fetchone()
+    sources, prefixes = json.loads(row[2]).get("kinds", [[], []]) if row else ([], [])
+    return patterns.Kinds(tuple(sources), (), tuple((source, each) for source, each in prefixes))
+
+
+def _shallow(repository: git.Git) -> frozenset[str]:
+    """The commits at which a shallow clone ends: they move without any branch doing so."""
     try:
         with open(os.path.join(repository.runner.facts.common_directory, b"shallow"), "rb") as file:
-            return hashlib.blake2b(file.read(), digest_size=12).hexdigest()
+            return frozenset(file.read().decode("ascii", "replace").split())
     except OSError:
-        return ""
+        return frozenset()
+
+
+def _digest(oids: Iterable[str]) -> str:
+    return hashlib.blake2b(" ".join(sorted(oids)).encode(), digest_size=12).hexdigest()
+
+
+def _made_at(commit: git.Commit) -> int:
+    """When a commit was made, as its activities have it: Git takes dates that are none."""
+    return _start(clock.text(commit.committed_ms))
 
 
 def _start(at: str) -> int:
@@ -215,13 +277,13 @@ def _written_before(commits: Iterable[git.Commit]) -> Iterator[tuple[str, int, i
     """The commits that were written earlier than they were made: amended, rebased, picked."""
     for commit in commits:
         if commit.authored_ms // 1000 < commit.committed_ms // 1000:
-            yield commit.oid, commit.authored_ms, commit.committed_ms
+            yield commit.oid, _start(clock.text(commit.authored_ms)), _made_at(commit)
 
 
-def _frontier(read: set[git.Oid], commits: Iterable[git.Commit]) -> set[git.Oid]:
+def _frontier(read: Iterable[git.Oid], commits: Iterable[git.Commit]) -> tuple[git.Oid, ...]:
     """The last ones of all that was read; every commit comes after its parents."""
     last = set(read)
     for commit in commits:
         last.difference_update(commit.parents)
         last.add(commit.oid)
-    return last
+    return tuple(last)

@@ -21,7 +21,7 @@ _SAID = {
     states.ERROR: "failed",
     lists.CANCELLED: "cancelled",
 }
-_TAKEN_OFF = "taken off the list"
+TAKEN_OFF = "taken off the list"
 _States = dict[str, str]
 
 
@@ -122,7 +122,7 @@ class Lists:
 def is_new(change: model.Activity) -> bool:
     """Did a commit write the task down that was on no list before?"""
     is_of_list = change.source == SOURCE and change.kind == model.LISTED
-    return is_of_list and change.what != _TAKEN_OFF
+    return is_of_list and change.what != TAKEN_OFF
 
 
 def _judged(old: str, new: str) -> tuple[str, str]:
@@ -131,5 +131,5 @@ def _judged(old: str, new: str) -> tuple[str, str]:
         # Most lists come into Git whole: that a task is on one tells nothing of when it was done.
         return model.LISTED, f"listed as {new}"
     if not new:
-        return model.LISTED, _TAKEN_OFF
+        return model.LISTED, TAKEN_OFF
     return model.STATED, _SAID.get(new, new)

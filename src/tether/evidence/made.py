@@ -11,7 +11,7 @@ import hashlib
 import os
 import sqlite3
 
-from tether import clock, git, index
+from tether import clock, git, index, text
 from tether.agents import model as agents
 from tether.evidence import attribution, claimed, mentions
 from tether.git import reflog
@@ -43,6 +43,8 @@ def keep(
 ) -> None:
     """Write down what was made in these checkouts under claims, and is not written down yet."""
     for worktree, git_dir in sorted(git_dirs.items()):
+        if text.storable(worktree) != worktree:
+            continue  # whoever works there has no claim that could say so
         path = os.path.join(git_dir, "logs", "HEAD")
         stamp = _stamp(path)
         known = connection.execute(_KNOWN, (worktree,)).fetchone()

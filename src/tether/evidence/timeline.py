@@ -128,16 +128,15 @@ def _ranks(repository: git.Git, found: Iterable[model.Activity]) -> dict[str, st
         scheme, _, oid = each.pointer.partition(":")
         if scheme == "commit" and each.at:
             at_once.setdefault(each.at, set()).add(git.Oid(oid))
-    ranks = {}
-    for at, oids in at_once.items():
-        if len(oids) < 2:
-            continue
-        try:
-            made = repository.parents_first(oids, clock.parse(at))
-        except errors.GitError:
-            continue  # a damaged commit, which the look has told of: then by their names
-        ranks.update({f"commit:{oid}": f"{number:06}" for number, oid in enumerate(made)})
-    return ranks
+    several = {at: oids for at, oids in at_once.items() if len(oids) > 1}
+    if not several:
+        return {}
+    try:
+        every = set().union(*several.values())
+        made = repository.parents_first(every, clock.parse(min(several)))
+    except errors.GitError:
+        return {}  # a damaged commit, which the look has told of: then by their names
+    return {f"commit:{oid}": f"{number:06}" for number, oid in enumerate(made)}
 
 
 def _order(each: model.Activity, ranks: dict[str, str] | None = None) -> tuple[str, ...]:
@@ -145,7 +144,9 @@ def _order(each: model.Activity, ranks: dict[str, str] | None = None) -> tuple[s
     path, _, place = each.pointer.partition("#")
     path = (ranks or {}).get(path, path)
     place = _NUMBER.sub(lambda number: number[0].zfill(15), place)
-    return each.at or "0", each.source, path, place, each.kind, each.what, each.task
+    # What a commit says, and what it did to a list, stand together.
+    origin = "git" if path != each.pointer.partition("#")[0] else each.source
+    return each.at or "0", origin, path, place, each.source, each.kind, each.what, each.task
 
 
 def _once(found: Iterable[model.Activity]) -> Iterator[model.Activity]:

@@ -55,6 +55,7 @@ class Witness:
         kinds_of: Callable[[str], patterns.Kinds] = lambda _: patterns.Kinds(),
         tell: model.Tell = lambda _: None,
         is_task: Callable[[str], bool] = lambda _: False,
+        only: tuple[str, ...] = (),
     ) -> None:
         self._here = here
         self._store = store
@@ -62,6 +63,7 @@ class Witness:
         self._kinds_of = kinds_of
         self._tell = tell
         self._is_task = is_task
+        self._only = only
         self._finder = patterns.Finder(kinds)
         self._work_root = work_root
         self._host_id = host_id
@@ -152,15 +154,21 @@ class Witness:
     def _look(self, connection: sqlite3.Connection, *, keeps: bool = True) -> Looked:
         roots = self.roots()
         own = (self._here.root or "", self._kinds)
-        looked_for = kinds.of_all(connection, own, roots, self._kinds_of)
-        finder = self._finder if looked_for == self._kinds else patterns.Finder(looked_for)
+        found_kinds = kinds.of_all(connection, own, roots, self._kinds_of)
         told: tuple[model.Problem, ...] = ()
         count = 0
+        looked_for = self._all(connection, found_kinds)
+        repository = git.Git(self._here.place)
         try:
-            history = commits.History(
-                connection, git.Git(self._here.place), finder, self._work_root
-            )
-            count = history.look(self._tell)
+            while True:
+                finder = patterns.Finder(looked_for)
+                history = commits.History(connection, repository, finder, self._work_root)
+                count += history.look(self._tell)
+                # Git may have lists that no checkout has: then their ids are looked for, too.
+                grown = self._all(connection, found_kinds)
+                if grown == looked_for:
+                    break
+                looked_for = grown
         except errors.GitError as problem:
             told = (model.Problem(self._here.place, "", problem.message),)
         search = places.Search(self._places, roots)
@@ -173,6 +181,9 @@ class Witness:
         except (errors.StoreError, errors.FileError) as problem:
             problems = (*problems, model.Problem("the store", "", problem.message))
         return Looked(found.files, found.read, found.read_bytes, count, kept, problems)
+
+    def _all(self, connection: sqlite3.Connection, found: list[patterns.Kinds]) -> patterns.Kinds:
+        return kinds.together([*found, commits.kinds_of_lists(connection)], self._only)
 
     def _keep(self, connection: sqlite3.Connection, looked_for: patterns.Kinds) -> int:
         # Reading must not make a store where there is none.

@@ -101,11 +101,16 @@ def choosing(sources: Iterable[str]) -> tuple[str, ...]:
 
 def prefixes(items: Iterable[model.Item]) -> tuple[tuple[str, str], ...]:
     """(source, prefix) of the ids of Backlog.md and beads, as `patterns.Kinds` takes them."""
+    return prefixes_of((item.source, item.id) for item in items)
+
+
+def prefixes_of(tasks: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The same from pairs of source and id."""
     found: Counter[tuple[str, str]] = Counter()
-    for item in items:
-        prefix = item.id.rpartition("-")[0]
-        if prefix and choosing((item.source,)):
-            found[item.source, prefix.lower() if item.source == dialects.BACKLOG else prefix] += 1
+    for source, task_id in tasks:
+        prefix = task_id.rpartition("-")[0]
+        if prefix and choosing((source,)):
+            found[source, prefix.lower() if source == dialects.BACKLOG else prefix] += 1
     # In an order that counts do not change: another one would make everything be read again.
     return tuple(sorted(pair for pair, _ in found.most_common(_MAX_PREFIXES)))
 

@@ -47,7 +47,7 @@ class Pattern(NamedTuple):
 BUILT_IN = {
     "work": Pattern(r"T[0-9]{8}-[0-9a-hjkmnp-tv-z]{6}(?:-[0-9]{1,4}){0,4}", (r"T[0-9]{8}-",)),
     "track": Pattern(r"[A-Z]{1,2}(?:\.[1-9][0-9]{0,5}){1,4}", (r"\.(?<=[A-Z]\.)[1-9]",), (2, 1)),
-    "speckit": Pattern(r"T[0-9]{3}", (r"T[0-9]{3}",)),
+    "speckit": Pattern(r"T[0-9]{3,4}[a-z]?", (r"T[0-9]{3}",)),
 }
 _BY_PREFIX = {
     "backlog": r"-[0-9]{1,6}" + _LEVELS,
@@ -77,9 +77,8 @@ class Finder:
     """Finds the ids of some kinds of task lists."""
 
     def __init__(self, kinds: Kinds) -> None:
-        # A team's own ids are those of its first list: `work`, if there is no other.
-        own = next((name for name in kinds.sources if name != "work"), "work")
-        patterns = [(own, _template(value)) for value in kinds.templates]
+        # Lists have ids of their own kinds, so what a team adds is of no list.
+        patterns = [("work", _template(value)) for value in kinds.templates]
         patterns += [_prefixed(*pair) for pair in kinds.prefixes]
         patterns += [(name, BUILT_IN[name]) for name in kinds.sources if name in BUILT_IN]
         groups = "|".join(f"(?P<g{n}>{each.exact})" for n, (_, each) in enumerate(patterns))
@@ -89,7 +88,7 @@ class Finder:
         self._exact = re.compile(f"{_BEFORE}(?:{groups}){_AFTER}" if groups else r"(?!)")
         self.raw = tuple(re.compile(one.encode()) for one, _ in raw)
         """One of them is found in every line that holds an id, and in some others."""
-        self.version = f"1:{kinds.sources}{kinds.templates}{kinds.prefixes}"
+        self.version = f"2:{kinds.sources}{kinds.templates}{kinds.prefixes}"
         """Another one makes everything be read again."""
 
     def may_hold(self, line: bytes) -> bool:
