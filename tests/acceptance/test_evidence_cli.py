@@ -900,3 +900,21 @@ def test_a_worktree_with_a_name_that_is_no_text_does_no_harm(scene: Scene) -> No
     scene.commit("feat(H.1.1): build", "house.py")
     assert commits_of(scene) == ["feat(H.1.1): build"]
     assert scene.done("handoff", "H.1.1").out
+
+
+def test_a_file_that_was_moved_is_told(scene: Scene) -> None:
+    task = "---\nid: task-7\ntitle: Do\nstatus: Done\n---\n"
+    scene.write("backlog/tasks/task-7 - Do.md", task)
+    scene.commit("Plan")
+    (scene.repo / "backlog/completed").mkdir()
+    scene.git("mv", "backlog/tasks/task-7 - Do.md", "backlog/completed", cwd=scene.repo)
+    scene.commit("Clean up")
+    told = scene.told("TASK-7", "git:list")
+    assert [(e["kind"], e["what"]) for e in told] == [
+        ("listed", "listed as done"),
+        ("listed", "moved"),
+    ]
+    assert told[1]["files"] == [
+        "backlog/completed/task-7 - Do.md",
+        "backlog/tasks/task-7 - Do.md",
+    ]

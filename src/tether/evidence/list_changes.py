@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from tether import clock, git, ids
 from tether.evidence import mentions, model, versions
 from tether.tasks import states, workdir
-from tether.tasks.sources import history
+from tether.tasks.sources import dialects, history
 from tether.tasks.sources import model as lists
 
 SOURCE = "git:list"
@@ -22,6 +22,8 @@ _SAID = {
     lists.CANCELLED: "cancelled",
 }
 TAKEN_OFF = "taken off the list"
+# Lists with a file for each task, and what it is to move one.
+_A_FILE_EACH = {ids.OWN_SOURCE: model.STATED, dialects.BACKLOG: model.LISTED}
 _States = dict[str, str]
 
 
@@ -68,16 +70,23 @@ class Lists:
     ) -> Iterator[model.Activity]:
         before: _States = {}
         after: _States = {}
+        places: dict[str, list[str]] = {}
         for change in changes:
             one, other = self._states(source, change, texts)
+            for task in one.keys() ^ other.keys():
+                places.setdefault(task, []).append(change.path)
             before |= one
             after |= other
         paths = tuple(change.path for change in changes)
         for task in sorted(before.keys() | after.keys()):
             old, new = before.get(task, ""), after.get(task, "")
-            if old == new:
+            if old != new:
+                kind, what = _judged(old, new)
+            elif len(places.get(task, ())) > 1 and source in _A_FILE_EACH:
+                # From one file to another: somebody assigned it anew, or cleaned up.
+                kind, what = _A_FILE_EACH[source], "moved"
+            else:
                 continue
-            kind, what = _judged(old, new)
             yield model.Activity(
                 SOURCE,
                 f"commit:{commit.oid}",
@@ -88,7 +97,7 @@ class Lists:
                 task,
                 source,
                 text=mentions.excerpt(commit.subject),
-                files=paths if len(paths) == 1 else (),
+                files=tuple(places[task]) if what == "moved" else paths if len(paths) == 1 else (),
             )
 
     def _states(
