@@ -129,6 +129,32 @@ def test_a_line_of_100_megabytes_takes_no_memory(site: Site) -> None:
     assert whole_file_memory(talk.path) - usual > 90 * MIB, "the control"
 
 
+def test_a_last_line_of_100_megabytes_takes_neither_memory_nor_what_stands_before_it(
+    site: Site,
+) -> None:
+    talk = site.talk()
+    talk.add(talk.said("Begun: H.1.1"), talk.tool("Bash", command="x", description="H.1.1: Run"))
+    usual = site.look_elsewhere(site.own.parent / "usual")["memory_bytes"]
+    talk.add(talk.result("H.1.2")[:-10])
+    add_hole(talk, 100 * MIB)
+    talk.add('"}\n')
+    assert site.look_elsewhere()["memory_bytes"] - usual < 90 * MIB
+    told = site.look()
+    [session] = told.lives["H.1.1"].sessions
+    assert (session.last_said, session.ending) == ("Begun: H.1.1", "mid_turn")
+    assert_settled(site, told)
+
+
+def test_more_problems_than_are_kept_are_counted(site: Site) -> None:
+    talk = site.talk()
+    for number in range(12):
+        talk.add(*(f"H.1.1 is no record {number} {each}\n" for each in range(10)))
+        told = site.look()
+    assert len(told.problems) == 51
+    assert told.problems[-1].endswith(" : and 70 more problems")
+    assert_settled(site, told)
+
+
 def whole_file_memory(path: Path) -> int:
     """What a reader needs that reads line by line without a limit."""
     script = (

@@ -39,6 +39,9 @@ steps = st.one_of(
     st.tuples(st.just("list"), sessions, tasks),
     st.tuples(st.just("compact"), sessions, tasks),
     st.tuples(st.just("chat"), sessions, tasks),
+    st.tuples(st.just("print"), sessions, tasks),
+    st.tuples(st.just("look_up"), sessions, tasks),
+    st.tuples(st.just("garble"), sessions, tasks),
     st.tuples(st.just("tear"), sessions, tasks),
     st.tuples(st.just("replace"), sessions, tasks),
     st.tuples(st.just("copy"), sessions, tasks),
@@ -134,6 +137,21 @@ class World:
 
     def do_chat(self, number: int, _task: str) -> None:
         self.append(number, self.writers[number].said("Nothing of note in version 2.1.325."))
+
+    def do_print(self, number: int, task: str) -> None:
+        """One record that is longer than the end of a file that is usually looked at."""
+        self.append(number, self.writers[number].result(f"{task} {'x' * 600_000}"))
+
+    def do_look_up(self, number: int, task: str) -> None:
+        """Many that are longer than it together."""
+        writer = self.writers[number]
+        for place in range(40):
+            self.append(number, writer.tool("Read", f"toolu_{place}", file_path=f"/x/{task}"))
+            self.append(number, writer.result("x" * 2000, f"toolu_{place}"))
+
+    def do_garble(self, number: int, task: str) -> None:
+        for _ in range(30):
+            self.append(number, f"{task} is no record\n")
 
     def do_tear(self, number: int, task: str) -> None:
         line = self.writers[number].said(f"Half of {task}")
@@ -280,6 +298,31 @@ def test_a_reader_that_forgets_to_look_for_replaced_files_is_caught(
 
     monkeypatch.setattr(lines, "anchor", lambda *_: "the same")
     plan = [("say", 0, "H.1"), ("look", 0, "H.1"), ("replace", 0, "AA.2"), ("say", 0, "H.1.1")]
+    with pytest.raises(AssertionError):
+        check(plan)
+
+
+@pytest.mark.parametrize("step", ["print", "look_up"])
+def test_a_reader_that_keeps_what_the_end_of_a_file_no_longer_shows_is_caught(
+    monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    from tether.evidence import lines, readers
+
+    plan = [("say", 0, "H.1"), ("look", 0, "H.1"), (step, 0, "H.1")]
+    check(plan)
+    grown = lines.tails
+    monkeypatch.setattr(lines, "tails", lambda *each: list(grown(*each))[:1])
+
+    def merged(facts: model.Session, tail: model.Session) -> model.Session:
+        return facts._replace(
+            last_at=tail.last_at or facts.last_at,
+            ending=tail.ending or facts.ending,
+            last_said=tail.last_said or facts.last_said,
+        )
+
+    names = ("last_at", "ending", "last_said")
+    monkeypatch.setattr(readers, "_with_tail", merged)
+    monkeypatch.setattr(readers, "_FROM_REST", (*readers._FROM_REST, *names))
     with pytest.raises(AssertionError):
         check(plan)
 

@@ -47,10 +47,48 @@ def test_unmerged_branches_are_told_the_newest_first(repo: Path, git: Call) -> N
     git("checkout", "-q", "-b", "other", "main", cwd=repo)
     commit(git, repo, "Other")
     repository = tether_git.Git(repo)
-    found = reach.unmerged(repository, [base], limit=10)
+    found = reach.unmerged(repository, [base])
     assert {name for name, _ in found} == {"refs/heads/side", "refs/heads/other"}
-    assert reach.unmerged(repository, [base], [held], limit=10) == [("refs/heads/side", top)]
-    assert len(reach.unmerged(repository, [base], limit=1)) == 1
+    tips = [tip for _, tip in found]
+    assert reach.holding(repository, tips, [base], [held]) == {top}
+    assert reach.holding(repository, tips, [base], [top]) == {top}
+    assert reach.holding(repository, tips, [base], []) == set()
+
+
+def test_what_a_merge_brought_is_held(repo: Path, git: Call) -> None:
+    base = commit(git, repo, "Base")
+    git("checkout", "-q", "-b", "side", cwd=repo)
+    held = commit(git, repo, "Held", "a")
+    git("checkout", "-q", "-b", "other", "main", cwd=repo)
+    commit(git, repo, "Other", "b")
+    git("merge", "-q", "--no-edit", "side", cwd=repo)
+    top = commit(git, repo, "Top")
+    git("checkout", "-q", "-b", "third", "main", cwd=repo)
+    third = commit(git, repo, "Third")
+    assert reach.holding(tether_git.Git(repo), [top, held, third], [base], [held]) == {top, held}
+
+
+def test_what_commits_changed_is_told_by_any_name(repo: Path, git: Call) -> None:
+    first = commit(git, repo, "First", *ODD)
+    second = commit(git, repo, "Second", "x")
+    commit(git, repo, "Third", "y")
+    repository = tether_git.Git(repo)
+    assert reach.changed(repository, [first, second]) == {*ODD, "x"}
+    assert reach.changed(repository, []) == set()
+
+
+def test_a_commit_without_a_date_was_made_at_no_time(repo: Path, git: Call) -> None:
+    commit(git, repo, "Begin", "a")
+    raw = git("cat-file", "commit", "HEAD", cwd=repo)
+    lines = [
+        line.rpartition("> ")[0] + "> x" if line.startswith("committer ") else line
+        for line in raw.split("\n")
+    ]
+    path = repo.parent / "odd"
+    path.write_text("\n".join(lines) + "\n")
+    words = ("hash-object", "-t", "commit", "-w", "--literally", str(path))
+    odd = tether_git.Oid(git(*words, cwd=repo))
+    assert set(reach.touched(tether_git.Git(repo), [odd], ["a"], 0).values()) <= {0}
 
 
 def test_commits_that_a_base_lacks(repo: Path, git: Call) -> None:

@@ -15,7 +15,7 @@ Call = Callable[..., str]
 
 
 def claim(worktree: Path, branch: str = "main") -> model.Claim:
-    nothing = dict.fromkeys(model.Claim._fields)
+    nothing = {**dict.fromkeys(model.Claim._fields), "claimed_at": "2020-01-01T00:00:00.000Z"}
     return model.Claim(**{**nothing, "worktree": str(worktree), "branch": branch})  # type: ignore[arg-type]
 
 
@@ -63,6 +63,23 @@ def test_a_stash_tells_its_branch_and_its_text(repo: Path, git: Call) -> None:
     assert newest.oid == git("rev-parse", "stash@{0}", cwd=repo)
 
 
+@pytest.mark.parametrize("time", ["x +0000", "", "-5 +0000", "9" * 40 + " +0000"])
+def test_a_stash_without_a_time_that_can_be_read_is_told(repo: Path, git: Call, time: str) -> None:
+    tip, tree = git("rev-parse", "HEAD", cwd=repo), git("rev-parse", "HEAD^{tree}", cwd=repo)
+    who = "A <a@example.com>"
+    (repo / "object").write_text(
+        f"tree {tree}\nparent {tip}\nparent {tip}\n"
+        f"author {who} 1 +0000\ncommitter {who} {time}\n\nOn main: half\n"
+    )
+    words = ("hash-object", "-t", "commit", "-w", "--literally", "object")
+    oid = git(*words, cwd=repo)
+    (repo / ".git/logs/refs").mkdir(parents=True, exist_ok=True)
+    (repo / ".git/logs/refs/stash").write_text(f"{'0' * 40} {oid} {who} 5 +0000\tOn main: half\n")
+    (repo / ".git/refs/stash").write_text(f"{oid}\n")
+    [found] = tether_git.Git(repo).stashes()
+    assert found == (oid, 0, "main", "On main: half")
+
+
 def test_looking_runs_nothing_of_the_repository(repo: Path, git: Call, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     (repo / ".gitattributes").write_text("* filter=evil diff=evil\n")
@@ -103,6 +120,8 @@ def test_leftovers_are_those_of_the_worktree_and_its_branch(
     assert (found.changed, found.untracked) == (("README.md",), ("new",))
     assert [stash.branch for stash in found.stashes] == ["feature"]
     assert not found.is_empty
+    over = claim(there, "feature")._replace(closed_at="2020-01-02T00:00:00.000Z")
+    assert leftovers.read(workspace.find(str(repo)), over).stashes == (), "made after it was closed"
 
 
 @pytest.mark.parametrize("place", ["gone", "plain", "other"])

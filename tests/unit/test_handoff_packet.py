@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tether import git, ids
 from tether.agents import model as agents
-from tether.brief import handoff
-from tether.evidence import lost, model, recall, timeline, unfinished
+from tether.brief import fitting, handoff
+from tether.evidence import branches, lost, model, recall, stretches, timeline, unfinished
 
 KEY = ids.TaskKey("track", "H.1.1")
 AT = "2026-11-01T00:00:00.000Z"
@@ -25,9 +25,9 @@ EDIT = model.Activity(
     *("H.1.1", "track", "s1"),
     files=("/repo/house.py",),
 )
-BRANCH = unfinished.Branch("side", "abc", 2, AT, ("One", "Two"))
+BRANCH = branches.Branch("side", "abc", 2, AT, ("One", "Two"))
 NOTHING = git.Uncommitted((), (), (), ())
-UNKNOWN = "where it was worked on (not known for which task)"
+UNKNOWN = "not known for which task"
 STASH = git.Stash(git.Oid("a" * 40), 1_793_491_200_000, "main", "On main: Half a wall")
 CLAIM = agents.Claim(
     *("track", "H.1.1", 7, "s1", "ada", AT, AT, AT, "released", "s1", "/repo", "main"),
@@ -74,6 +74,11 @@ def test_done_without_work() -> None:
     assert "nothing shows that anybody worked on it" in said
     mention = COMMIT._replace(kind=model.MENTIONED)
     assert len(said_of(evidence(mention, state="done"))) == 1, "talk is no work"
+    ticked = COMMIT._replace(kind=model.STATED, source="git:list")
+    assert len(said_of(evidence(ticked, state="done"))) == 1, "that is what says that it is done"
+    assert said_of(evidence(COMMIT._replace(kind=model.STATED), state="done")) == []
+    branched = unfinished.Unfinished(is_branched=True)
+    assert said_of(evidence(state="done", left=branched)) == []
 
 
 def test_done_with_uncommitted_files() -> None:
@@ -104,16 +109,16 @@ def test_done_on_a_branch_that_is_not_merged() -> None:
     assert said == "It is marked done, but side, other are not merged."
 
 
-@pytest.mark.parametrize(
-    "subject", ["Finish the house", "feat: finishes it", "H.1.1 done", "Completes H.1.1", "DONE"]
-)
+@pytest.mark.parametrize("subject", ["feat: finishes it", "H.1.1 done", "Completes H.1.1", "DONE"])
 def test_a_commit_that_ends_what_is_not_done(subject: str) -> None:
     found = said_of(evidence(COMMIT._replace(text=subject)))
     assert found == ["A commit says that it is finished, but it is not marked done."]
     assert said_of(evidence(COMMIT._replace(text=subject), state="done")) == []
 
 
-@pytest.mark.parametrize("subject", ["Abandoned carts", "Undone", "Incomplete", "Close the door"])
+@pytest.mark.parametrize(
+    "subject", ["Abandoned carts", "Undone", "Close the door", "Finish the house"]
+)
 def test_a_commit_that_ends_nothing(subject: str) -> None:
     assert said_of(evidence(COMMIT._replace(text=subject))) == []
 
@@ -123,7 +128,7 @@ def test_a_commit_that_only_mentions_the_task_ends_nothing() -> None:
     assert said_of(evidence(found)) == []
 
 
-@pytest.mark.parametrize("words", ["All done!", "I committed and pushed it.", "All tests pass."])
+@pytest.mark.parametrize("words", ["All done!", "I committed and pushed it."])
 def test_last_words_that_sound_finished(words: str) -> None:
     left = dirty("house.py")
     [said] = said_of(evidence(said=words, left=left))
@@ -132,7 +137,7 @@ def test_last_words_that_sound_finished(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["It is not done.", "3 files are uncommitted.", "I abandoned it.", "Going on."]
+    "words", ["It is not done.", "3 files are uncommitted.", "I abandoned it.", "All tests pass."]
 )
 def test_last_words_that_do_not(words: str) -> None:
     assert said_of(evidence(said=words, left=dirty("house.py"))) == []
@@ -184,7 +189,7 @@ def test_what_there_is_to_say_in_its_order() -> None:
     assert made["task"] == ["track:H.1.1: Build it (new)", "plan: One", "plan: Two"]
     when = "2026-11-01 00:00Z"
     assert made["stopped"] == [
-        f"ada claimed it at {when}, in /repo on main; closed as released at {when}.",
+        f"ada claimed it at {when}, in /repo on main; released at {when}.",
         "Last checkpoint, 2026-11-01 00:00Z: The walls stand.",
         "Last worked on 2026-11-01 00:00Z.",
     ]
@@ -221,7 +226,7 @@ def test_of_a_shared_checkout_the_own_files_come_first() -> None:
 def test_a_stash_that_may_be_of_another_task_is_told_as_one() -> None:
     left = unfinished.Unfinished(stashes=(unfinished.Stashed(STASH, is_own=False),))
     assert left_of(evidence(left=left)) == [
-        "stashed at 2026-11-01 00:00Z, while its session worked on main: On main: Half a wall"
+        f"stashed at 2026-11-01 00:00Z on main, {UNKNOWN}: On main: Half a wall"
     ]
 
 
@@ -233,6 +238,11 @@ def test_where_nobody_could_look_is_said() -> None:
     ]
     assert left_of(evidence(last=CLAIM)) == [
         "Nothing is uncommitted, unmerged or stashed in /repo."
+    ]
+    left = unfinished.Unfinished(knows_main=False, more=("and 3 more branches",))
+    assert left_of(evidence(last=CLAIM, left=left)) == [
+        "and 3 more branches",
+        "It is not known which branch is the main one, so nothing can be said of what is unmerged.",
     ]
 
 
@@ -246,8 +256,14 @@ def test_without_the_transcript_the_kept_failures_are_told() -> None:
     ]
 
 
-def test_what_there_is_not_is_not_said() -> None:
-    assert [each.name for each in handoff.sections(evidence())] == ["task"]
+def test_that_there_is_nothing_is_said_in_one_line() -> None:
+    silent = "Nothing shows work on it: no commit, no session, no claim."
+    for found in (evidence(), evidence(EDIT._replace(kind=model.LISTED))):
+        [task, stopped] = handoff.sections(found)
+        assert (task.name, [line.text for line in stopped.lines]) == ("task", [silent])
+    branched = unfinished.Unfinished(is_branched=True)
+    for found in (evidence(left=branched), evidence(EDIT._replace(kind=model.MENTIONED))):
+        assert silent not in str(handoff.sections(found))
 
 
 def test_how_a_session_ended() -> None:
@@ -259,6 +275,19 @@ def test_how_a_session_ended() -> None:
     compacted, limited = (line.text for line in stopped.lines)
     assert compacted.startswith("Its session was compacted 2 times, last at 2026-11-01 00:00Z:")
     assert limited == "Its session stopped at a usage limit until 2026-11-01 00:00Z."
+    [_, stopped] = handoff.sections(evidence(session=session, whose="The session of ada"))
+    assert stopped.lines[0].text.startswith("The session of ada was compacted 2 times")
+
+
+def test_how_a_session_ended_that_had_gone_on_to_another_task_is_not_told() -> None:
+    session = model.Session(
+        "s1", "claude:transcript", "file:t", compactions=2, compacted_at=AT, ending="mid_turn",
+        last_at=AT,
+    )  # fmt: skip
+    before = (stretches.Stretch("", "2026-10-31T00:00:00.000Z"),)
+    found = evidence(COMMIT, session=session, times=before)
+    [_, stopped, _] = handoff.sections(found)
+    assert [line.text for line in stopped.lines] == ["Last worked on 2026-11-01 00:00Z."]
 
 
 def test_an_open_claim_is_told_with_its_verdict() -> None:
@@ -271,9 +300,11 @@ def test_without_the_transcript_the_kept_words_are_told() -> None:
     kept = EDIT._replace(kind=model.MENTIONED, what="said", text="H.1.1 is next.")
     [_, said] = handoff.sections(evidence(kept))
     assert (said.name, said.lines[0].text) == ("said", "2026-11-01 00:00Z H.1.1 is next.")
-    session = model.Session("s1", "claude:transcript", "file:t", last_said="Bye.")
-    [_, said] = handoff.sections(evidence(session=session))
+    session = model.Session("s1", "claude:transcript", "file:t", last_at=AT, last_said="Bye.")
+    [*_, said] = handoff.sections(evidence(session=session))
     assert (said.name, said.lines[0].text) == ("said", "Bye.")
+    before = (stretches.Stretch("", "2026-10-31T00:00:00.000Z"),)
+    assert "Bye." not in str(handoff.sections(evidence(session=session, times=before)))
 
 
 def test_secrets_are_gone_before_anything_is_measured() -> None:
@@ -286,24 +317,24 @@ def test_secrets_are_gone_before_anything_is_measured() -> None:
 # What fits
 
 texts = st.text(alphabet="abc é\n", max_size=80)
-lines = st.builds(handoff.Line, texts, st.sampled_from(["", "commit:abc", "file:x#bytes=1-2"]))
+lines = st.builds(fitting.Line, texts, st.sampled_from(["", "commit:abc", "file:x#bytes=1-2"]))
 names = ["task", "stopped", "contradictions", "notes", "unmet", "left", "said", "failed", "files"]
 
 
 @st.composite
-def packets(draw: st.DrawFn) -> list[handoff.Section]:
+def packets(draw: st.DrawFn) -> list[fitting.Section]:
     chosen = draw(st.lists(st.sampled_from(names), unique=True, max_size=6))
     return [
-        handoff.Section(name, tuple(draw(st.lists(lines, min_size=1, max_size=6))))
+        fitting.Section(name, tuple(draw(st.lists(lines, min_size=1, max_size=6))))
         for name in chosen
     ]
 
 
-def chars(packet: handoff.Packet) -> int:
+def chars(packet: fitting.Packet) -> int:
     """At least what it takes to show it, a line of how much is left out included."""
-    below = handoff.LINE_CHARS
+    below = fitting.LINE_CHARS
     return sum(
-        handoff.HEADING_CHARS
+        fitting.HEADING_CHARS
         + sum(len(line.text) + len(line.short_source) + below for line in section.lines)
         for section in packet.sections
     )
@@ -311,10 +342,10 @@ def chars(packet: handoff.Packet) -> int:
 
 @hypothesis.given(packets(), st.integers(0, 2000))
 def test_what_fits_is_never_more_than_there_is_room_for(
-    found: list[handoff.Section], room: int
+    found: list[fitting.Section], room: int
 ) -> None:
-    packet = handoff.fit(found, room)
-    assert chars(packet) <= max(0, room - handoff.REST_CHARS)
+    packet = fitting.fit(found, room)
+    assert chars(packet) <= max(0, room - fitting.REST_CHARS)
     taken = {each.name: each.lines for each in packet.sections}
     given = {each.name: each.lines for each in found}
     assert [name for name in given if name in taken] == list(taken), "in the given order"
@@ -326,25 +357,25 @@ def test_what_fits_is_never_more_than_there_is_room_for(
 
 
 @hypothesis.given(packets())
-def test_where_there_is_room_everything_fits(found: list[handoff.Section]) -> None:
-    packet = handoff.fit(found, 100_000)
+def test_where_there_is_room_everything_fits(found: list[fitting.Section]) -> None:
+    packet = fitting.fit(found, 100_000)
     assert (list(packet.sections), packet.left_out) == (found, 0)
 
 
 @hypothesis.given(packets(), st.integers(0, 1500))
-def test_more_room_is_never_fewer_sections(found: list[handoff.Section], room: int) -> None:
+def test_more_room_is_never_fewer_sections(found: list[fitting.Section], room: int) -> None:
     equal = [
-        each._replace(lines=tuple(handoff.Line("x" * 40) for _ in each.lines)) for each in found
+        each._replace(lines=tuple(fitting.Line("x" * 40) for _ in each.lines)) for each in found
     ]
-    less, more = handoff.fit(equal, room), handoff.fit(equal, room + 100)
+    less, more = fitting.fit(equal, room), fitting.fit(equal, room + 100)
     assert len(less.sections) <= len(more.sections)
     assert less.left_out >= more.left_out
 
 
 def test_the_first_line_of_every_section_comes_before_the_second_of_any() -> None:
-    section = [handoff.Section(name, (handoff.Line("x" * 40),) * 3) for name in ("a", "b", "c")]
-    first = 40 + handoff.LINE_CHARS + handoff.HEADING_CHARS
-    packet = handoff.fit(section, 3 * first + 40 + handoff.LINE_CHARS + handoff.REST_CHARS)
+    section = [fitting.Section(name, (fitting.Line("x" * 40),) * 3) for name in ("a", "b", "c")]
+    first = 40 + fitting.LINE_CHARS + fitting.HEADING_CHARS
+    packet = fitting.fit(section, 3 * first + 40 + fitting.LINE_CHARS + fitting.REST_CHARS)
     assert [(each.name, len(each.lines)) for each in packet.sections] == [
         ("a", 2),
         ("b", 1),
@@ -354,7 +385,7 @@ def test_the_first_line_of_every_section_comes_before_the_second_of_any() -> Non
 
 
 def test_a_line_that_does_not_fit_ends_its_section_and_no_other() -> None:
-    long, short = handoff.Line("x" * 500), handoff.Line("y")
-    found = [handoff.Section("a", (short, long, short)), handoff.Section("b", (short, short))]
-    packet = handoff.fit(found, 300)
+    long, short = fitting.Line("x" * 500), fitting.Line("y")
+    found = [fitting.Section("a", (short, long, short)), fitting.Section("b", (short, short))]
+    packet = fitting.fit(found, 300)
     assert [(each.name, len(each.lines)) for each in packet.sections] == [("a", 1), ("b", 2)]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests import trails, transcripts
-from tether.evidence import model, recall
+from tether.evidence import model, recall, stretches
 
 
 @pytest.fixture
@@ -34,7 +34,9 @@ def recalled(
     until: str = "9",
     at_end: bool = True,
 ) -> recall.Recalled:
-    return recall.recall(source, pointers, str(file), since, until, at_end=at_end)
+    return recall.recall(
+        source, pointers, str(file), [stretches.Stretch(since, until)], at_end=at_end
+    )
 
 
 def words(found: recall.Recalled) -> list[str]:

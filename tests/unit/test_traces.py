@@ -6,10 +6,11 @@ import pytest
 
 from tether import ids
 from tether.brief import traces
-from tether.evidence import model, timeline
+from tether.evidence import model, neighbours, stretches, timeline
 from tether.tasks.sources import patterns
 
 KEY = ids.TaskKey("track", "H.1.1")
+OWN = neighbours.Own(KEY)
 FINDER = patterns.Finder(patterns.Kinds(("work", "track")))
 AT = "2026-11-01T00:00:00.000Z"
 
@@ -25,6 +26,10 @@ AT = "2026-11-01T00:00:00.000Z"
         ("feat/AH.1.1", False),
         ("v2.H.1.1", False),
         ("feat/G.2", True),
+        ("feature/h.1.1-house", True),
+        ("feature/h.1.10-house", False),
+        ("feature/fh.1.1", False),
+        ("half of h.1.1 only", False),
         ("main", False),
         ("", False),
     ],
@@ -73,8 +78,25 @@ def test_what_was_edited_and_committed_is_wanted() -> None:
         source="claude:transcript", what="edited", session="s1", files=("a.py", "/b.py")
     )
     found = line(("worked", "s1"))._replace(activities=(commit, named, edit))
-    wanted = traces.wanted(found, None, lambda _: False, lambda _: False)
+    wanted = traces.wanted(found, OWN, neighbours.Others(), {}, lambda _: False)
     assert (wanted.commits, wanted.committed) == (("abc",), ("house.py",))
     assert wanted.edited == ("/s1/a.py", "/b.py")
-    assert (wanted.checkout, wanted.branch, wanted.claimed_at) == ("", "", "")
+    assert (wanted.checkout, wanted.branch, wanted.holds) == ("", "", ())
     assert [each.directory for each in wanted.stays] == ["/s1"]
+
+
+def test_a_session_stays_for_as_long_as_it_was_at_work_on_it() -> None:
+    found = line(("worked", "s1"), ("worked", "s2"))
+    times = {"s1": (stretches.Stretch(AT, f"{AT}0"), stretches.Stretch(f"{AT}2"))}
+    assert [(each.directory, each.since, each.until) for each in traces.stays(found, times)] == [
+        ("/s2", "9", ""),
+        ("/s1", AT, f"{AT}0"),
+        ("/s1", f"{AT}2", f"{AT}s1"),
+    ]
+
+
+def test_any_task_in_a_branch() -> None:
+    is_any = traces.naming_any(FINDER)
+    assert [is_any(each) for each in ("feat/Z.9", "feat/z.9", "main", "v1.2")] == [
+        *(True, True, False, False)
+    ]

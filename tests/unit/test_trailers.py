@@ -146,3 +146,17 @@ def test_comments_may_begin_with_another_sign(mark: str, tmp_path: Path) -> None
 
 def test_a_message_without_a_line_end_gets_a_paragraph() -> None:
     assert added("Subject") == "Subject\n\nTask: H.1.1"
+
+
+@pytest.mark.parametrize(
+    ("message", "subject"),
+    [
+        ("Go on\n\nBecause.\n", "Go on"),
+        ("\n# A comment\n\n  Go on  \nmore\n", "Go on"),
+        ("# Only comments\n", ""),
+        ("", ""),
+        (f"# {'-' * 24} >8 {'-' * 24}\ndiff --git a/H.1.1 b/H.1.1\n", ""),
+    ],
+)
+def test_a_subject_is_the_first_line_that_says_something(message: str, subject: str) -> None:
+    assert trailers.subject(message) == subject

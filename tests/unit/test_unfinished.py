@@ -11,7 +11,9 @@ import pytest
 
 from tether import clock, workspace
 from tether import git as tether_git
-from tether.evidence import unfinished
+from tether.brief import traces
+from tether.evidence import branches, unfinished
+from tether.tasks.sources import patterns
 
 Git = Callable[..., str]
 NOW = clock.SystemClock().now_ms()
@@ -57,7 +59,7 @@ def test_where_everything_is_done_there_is_nothing(repo: Path, git: Git) -> None
     git("branch", "feat/H.1.1", cwd=repo)
     head = commit(git, repo, "Go on")
     tips = {head, git("rev-parse", "feat/H.1.1", cwd=repo)}
-    assert read(repo)._replace(tips=()) == unfinished.Unfinished()
+    assert read(repo)._replace(tips=()) == unfinished.Unfinished(is_branched=True)
     assert set(read(repo).tips) == tips
 
 
@@ -70,9 +72,7 @@ def test_a_branch_called_by_the_id_is_told_while_it_is_not_merged(repo: Path, gi
     git("checkout", "-q", "main", cwd=repo)
     commit(git, repo, "Go on", "d.py")
     [branch] = read(repo).branches
-    assert branch._replace(last_at="") == unfinished.Branch(
-        "feat/H.1.1", head, 2, "", ("Two", "One")
-    )
+    assert branch._replace(last_at="") == branches.Branch("feat/H.1.1", head, 2, "", ("Two", "One"))
     git("merge", "-q", "--no-edit", "feat/H.1.1", cwd=repo)
     assert read(repo).branches == ()
 
@@ -125,23 +125,54 @@ def test_a_branch_that_only_a_remote_has_is_told(repo: Path, git: Git) -> None:
 
 
 @pytest.mark.parametrize(
-    ("branches", "expected"),
+    ("names", "expected"),
     [
         (("main", "master"), "main"),
         (("master", "topic"), "master"),
         (("trunk", "topic"), "trunk"),
+        (("develop", "topic"), "develop"),
+        (("main", "develop"), "main"),
         (("only",), "only"),
+        (("feature/H.1.1",), ""),
+        (("feature/h.1.1",), ""),
         (("one", "two"), ""),
     ],
 )
 def test_which_branch_is_the_main_one(
-    tmp_path: Path, git: Git, branches: tuple[str, ...], expected: str
+    tmp_path: Path, git: Git, names: tuple[str, ...], expected: str
 ) -> None:
-    git("init", "-q", "-b", branches[0], cwd=tmp_path)
+    git("init", "-q", "-b", names[0], cwd=tmp_path)
     commit(git, tmp_path, "Begin")
-    for name in branches[1:]:
+    for name in names[1:]:
         git("branch", name, cwd=tmp_path)
-    assert unfinished.main_branch(tether_git.Git(str(tmp_path))) == expected
+    is_of_task = traces.naming_any(patterns.Finder(patterns.Kinds(("track",))))
+    assert unfinished.main_branch(tether_git.Git(str(tmp_path)), is_of_task) == expected
+
+
+def test_the_users_own_name_for_it_is_the_main_one(
+    tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".gitconfig").write_text("[init]\n\tdefaultBranch = stem\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    where = tmp_path / "repo"
+    where.mkdir()
+    git("init", "-q", "-b", "stem", cwd=where)
+    commit(git, where, "Begin")
+    git("branch", "topic", cwd=where)
+    assert unfinished.main_branch(tether_git.Git(str(where))) == "stem"
+
+
+def test_what_only_the_remote_has_may_be_the_main_one(repo: Path, git: Git) -> None:
+    git("branch", "-q", "-m", "main", "develop", cwd=repo)
+    git("branch", "-q", "feature/H.1.1", cwd=repo)
+    clone = repo.parent / "clone"
+    git("clone", "-q", "-b", "feature/H.1.1", str(repo), str(clone), cwd=repo)
+    assert unfinished.main_branch(tether_git.Git(str(clone))) == "develop"
+    assert read(clone).branches == ()
+    commit(git, clone, "One", "a.py")
+    assert [each.name for each in read(clone).branches] == ["feature/H.1.1"]
+    git("remote", "set-head", "origin", "-d", cwd=clone)
+    assert unfinished.main_branch(tether_git.Git(str(clone))) == "develop", "by its name"
 
 
 def test_the_remote_says_which_branch_is_the_main_one(repo: Path, git: Git) -> None:
@@ -159,7 +190,75 @@ def test_without_a_main_branch_nothing_is_compared(tmp_path: Path, git: Git) -> 
     commit(git, tmp_path, "Begin")
     git("checkout", "-q", "-b", "feat/H.1.1", cwd=tmp_path)
     commit(git, tmp_path, "Aside")
-    assert read(tmp_path).branches == ()
+    found = read(tmp_path)
+    assert (found.branches, found.knows_main) == ((), False)
+
+
+def test_what_was_squashed_is_merged(repo: Path, git: Git) -> None:
+    git("checkout", "-q", "-b", "feat/H.1.1", cwd=repo)
+    commit(git, repo, "One", "a.py", "b.py")
+    commit(git, repo, "Two", "b.py")
+    git("rm", "-q", "README.md", cwd=repo)
+    commit(git, repo, "Three")
+    git("checkout", "-q", "main", cwd=repo)
+    commit(git, repo, "Go on", "z.py")
+    assert len(read(repo).branches) == 1
+    git("merge", "-q", "--squash", "feat/H.1.1", cwd=repo)
+    commit(git, repo, "All of it")
+    found = read(repo)
+    assert (found.branches, found.is_branched) == ((), True)
+    commit(git, repo, "Later", "b.py")
+    assert read(repo).branches == (), "whatever became of it since"
+    git("checkout", "-q", "feat/H.1.1", cwd=repo)
+    commit(git, repo, "And more", "a.py")
+    assert [each.ahead for each in read(repo).branches] == [4]
+
+
+def test_what_was_rebased_is_merged(repo: Path, git: Git) -> None:
+    lines = "".join(f"{number}\n" for number in range(20))
+    (repo / "a.py").write_text(lines)
+    commit(git, repo, "Begin")
+    git("checkout", "-q", "-b", "feat/H.1.1", cwd=repo)
+    (repo / "a.py").write_text(f"{lines}end\n")
+    held = commit(git, repo, "One")
+    git("checkout", "-q", "main", cwd=repo)
+    (repo / "a.py").write_text(f"begin\n{lines}")
+    commit(git, repo, "Of somebody else")
+    assert len(read(repo).branches) == 1
+    git("cherry-pick", held, cwd=repo)
+    assert read(repo, commits=(held,)).branches == ()
+
+
+def test_a_branch_with_other_content_at_the_same_paths_is_not_merged(repo: Path, git: Git) -> None:
+    git("checkout", "-q", "-b", "feat/H.1.1", cwd=repo)
+    commit(git, repo, "One", "a.py")
+    git("checkout", "-q", "main", cwd=repo)
+    commit(git, repo, "Another", "a.py")
+    assert len(read(repo).branches) == 1
+
+
+def test_the_main_branch_is_nobodys_however_far_another_remote_is(repo: Path, git: Git) -> None:
+    git("branch", "-q", "side", cwd=repo)
+    upstream = repo.parent / "upstream"
+    git("clone", "-q", str(repo), str(upstream), cwd=repo)
+    held = commit(git, upstream, "Ahead", "a.py")
+    git("remote", "add", "upstream", str(upstream), cwd=repo)
+    git("fetch", "-q", "upstream", cwd=repo)
+    assert read(repo, branch="main", commits=(held,)).branches == ()
+    git("checkout", "-q", "side", cwd=repo)
+    commit(git, repo, "Aside", "b.py")
+    assert [each.name for each in read(repo, branch="side").branches] == ["side"], "the control"
+
+
+def test_more_branches_than_are_told_are_counted(repo: Path, git: Git) -> None:
+    git("checkout", "-q", "-b", "feat/H.1.1-0", cwd=repo)
+    for number in range(1, 14):
+        commit(git, repo, f"Step {number}", "a.py")
+        git("checkout", "-q", "-b", f"feat/H.1.1-{number}", cwd=repo)
+    commit(git, repo, "Last", "a.py")
+    found = read(repo)
+    assert len(found.branches) == 10
+    assert found.more == ("and 4 more branches with its name or its commits, not merged",)
 
 
 # Checkouts
@@ -242,6 +341,7 @@ def test_only_so_many_checkouts_are_looked_into(repo: Path, git: Git) -> None:
     paths = [linked(git, repo, f"side-{number}") for number in range(8)]
     found = read(repo, stays=tuple(map(stay, paths)))
     assert [each.path for each in found.checkouts] == [str(path) for path in paths[:6]]
+    assert found.more == ("and 2 more checkouts where it was worked on, not looked into",)
 
 
 def test_a_checkout_that_cannot_be_read_is_a_problem(repo: Path, git: Git) -> None:
@@ -277,7 +377,8 @@ def stash(text: str, branch: str = "main", seconds: int = 0) -> tether_git.Stash
         (stash("WIP on feat/H.1.10: abcdef0 Begin", "feat/H.1.10"), None),
         # What was committed last says nothing of what is stashed.
         (stash("WIP on main: abcdef0 feat(H.1.1): Build"), None),
-        (stash("WIP on held: abcdef0 Begin", "held"), True),
+        # Such a branch may have the work of others as well.
+        (stash("WIP on held: abcdef0 Begin", "held"), False),
         (stash("made by hand", ""), None),
     ],
 )
@@ -285,13 +386,23 @@ def test_whose_a_stash_is(found: tether_git.Stash, expected: bool | None) -> Non
     assert unfinished.is_of(found, wanted(), {"held"}) is expected
 
 
-def test_a_stash_on_the_branch_of_the_claim_counts_from_its_beginning() -> None:
-    claim = {"branch": "side", "claimed_at": clock.text(NOW)}
+def test_a_stash_on_the_branch_of_the_claim_counts_while_it_was_held() -> None:
+    held = wanted(holds=(stay(Path("/repo"), "side"),))
     found = stash("WIP on side: abcdef0 Begin", "side")
-    assert unfinished.is_of(found, wanted(**claim), set()) is True
-    before = found._replace(at_ms=NOW - 5000)
-    assert unfinished.is_of(before, wanted(**claim), set()) is None
-    assert unfinished.is_of(stash("by hand", ""), wanted(), set()) is None
+    assert unfinished.is_of(found, held, set()) is True
+    for seconds in (-65, 65):
+        aside = found._replace(at_ms=NOW + seconds * 1000)
+        assert unfinished.is_of(aside, held, set()) is None
+    assert unfinished.is_of(stash("by hand", ""), held, set()) is None
+
+
+def test_a_stash_made_while_another_task_was_held_there_too_may_be_either() -> None:
+    both = wanted(
+        holds=(stay(Path("/repo"), "side"),), others=(stay(Path("/repo"), "side", until=10),)
+    )
+    found = stash("WIP on side: abcdef0 Begin", "side")
+    assert unfinished.is_of(found, both, set()) is False
+    assert unfinished.is_of(found._replace(at_ms=NOW + 20_000), both, set()) is True
 
 
 @pytest.mark.parametrize(

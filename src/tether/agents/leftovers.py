@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from tether import errors, git, workspace
+from tether import clock, errors, git, workspace
 from tether.agents import model
 from tether.hints import NamedTuple
 
@@ -45,13 +45,20 @@ def read(
     try:
         repository = git.Git(claim.worktree)
         found = repository.uncommitted()
-        stashes = [each for each in repository.stashes() if each.branch == (claim.branch or "")]
+        stashes = [each for each in repository.stashes() if _is_of(each, claim)]
     except (errors.NotARepository, errors.GitError, errors.FileError) as problem:
         return Leftovers(f"Git could not say ({problem.code})")
     staged, changed, deleted, untracked = (
         tuple(path for path in paths if not leaves_out(path)) for paths in found
     )
     return Leftovers("", staged, changed, deleted, untracked, tuple(stashes))
+
+
+def _is_of(stash: git.Stash, claim: model.Claim) -> bool:
+    """Was a stash made on the branch of a claim while it was held? It bears the second only."""
+    at = clock.text(stash.at_ms)
+    is_then = claim.claimed_at[:19] <= at and (claim.closed_at is None or at <= claim.closed_at)
+    return stash.branch == (claim.branch or "") and is_then
 
 
 def why_not(here: workspace.Workspace, claim: model.Claim) -> str:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from tether import text
+from tether.brief import finished
 from tether.evidence import lost, model
 from tether.hints import NamedTuple
 
-_SAYS_DONE = re.compile(
-    r"\b(?:done|finished|completed?|committed|pushed|merged|all tests pass)\b", re.IGNORECASE
-)
-_CLOSES = re.compile(r"\b(?:completes?|finish(?:es|ed)?|closes|done)\b", re.IGNORECASE)
 _MAX_NAMED = 3
 
 
@@ -27,6 +23,10 @@ class Facts(NamedTuple):
     branches: tuple[str, ...] = ()
     """Those of the task that are not merged."""
     lost: tuple[lost.Lost, ...] = ()
+    names: tuple[str, ...] = ()
+    """The ids that the task goes by."""
+    is_branched: bool = False
+    """Is there a branch called by one of them?"""
 
 
 def find(facts: Facts) -> list[str]:
@@ -34,18 +34,31 @@ def find(facts: Facts) -> list[str]:
     commits = [each for each in facts.activities if each.source == "git:commit"]
     worked = [each for each in commits if each.kind == model.WORKED]
     said = []
-    if facts.is_done and not any(each.kind == model.WORKED for each in facts.activities):
+    if facts.is_done and not _shows_work(facts):
         said.append("It is marked done, but nothing shows that anybody worked on it.")
     if facts.is_done and facts.dirty:
         said.append(f"It is marked done, but not committed: {_some(facts.dirty)}.")
     if facts.is_done and facts.branches:
         verb = "is" if len(facts.branches) == 1 else "are"
         said.append(f"It is marked done, but {_some(facts.branches)} {verb} not merged.")
-    if not facts.is_done and any(_CLOSES.search(each.text) for each in worked):
+    if not facts.is_done and _is_ended(worked, facts.names):
         said.append("A commit says that it is finished, but it is not marked done.")
-    if facts.dirty and _claims_done(facts.last_words):
+    if facts.dirty and finished.is_said(facts.last_words, facts.names):
         said.append(f"The last words sound finished, but not committed is: {_some(facts.dirty)}.")
     return said + _lost(facts.lost)
+
+
+def _shows_work(facts: Facts) -> bool:
+    """A commit that declares something counts as well: whoever made it was at it."""
+    is_shown = any(
+        each.kind == model.WORKED or (each.kind == model.STATED and each.source == "git:commit")
+        for each in facts.activities
+    )
+    return is_shown or facts.is_branched or bool(facts.branches or facts.dirty)
+
+
+def _is_ended(commits: Iterable[model.Activity], names: tuple[str, ...]) -> bool:
+    return any(finished.is_committed_as(each.text, names) for each in commits)
 
 
 def _lost(found: Iterable[lost.Lost]) -> list[str]:
@@ -78,7 +91,3 @@ def _some(names: Iterable[str]) -> str:
     every = list(dict.fromkeys(names))
     more = f" and {len(every) - _MAX_NAMED} more" if len(every) > _MAX_NAMED else ""
     return ", ".join(every[:_MAX_NAMED]) + more
-
-
-def _claims_done(said: str) -> bool:
-    return _SAYS_DONE.search(said) is not None and "not " not in said.lower()

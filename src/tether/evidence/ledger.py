@@ -24,7 +24,6 @@ from tether.tasks.sources import patterns
 _COMMIT_BYTES = 256 * 1024 * 1024
 # A file changed this recently may change again without a new stamp.
 _RACY_NS = 2_000_000_000
-_MAX_PROBLEMS = 50
 _KNOWN = (
     "SELECT id, stamp, reader, is_ours, offset, anchor, state, facts, problems"
     " FROM evidence_files WHERE path = ?"
@@ -134,13 +133,12 @@ class Ledger:
 
     def _keep(self, file_id: int, version: str, stamp: str, update: readers.Update) -> None:
         facts = update.facts
-        problems = list(dict.fromkeys(update.problems))[:_MAX_PROBLEMS]
         values = (
             *(stamp, version, update.is_ours, update.offset, update.anchor, update.state),
             *(
                 readers.as_json(facts),
                 _stored(facts.session) if facts else "",
-                json.dumps(problems),
+                json.dumps(_told(update)),
             ),
         )
         self._connection.execute(_KEEP, (*values, file_id))
@@ -221,6 +219,14 @@ def row(file_id: int, path: str, each: model.Activity) -> tuple[int | str, ...]:
         *(each.kind, each.what, each.at, _stored(each.session), _stored(each.text)),
         files,
     )
+
+
+def _told(update: readers.Update) -> list[model.Problem]:
+    """The first problems of a file, and how many more it has."""
+    problems = list(dict.fromkeys(update.problems))
+    told = problems[: readers.MAX_PROBLEMS]
+    more = update.more_problems + len(problems) - len(told)
+    return [*told, model.Problem(told[0].path, "", f"and {more} more problems")] if more else told
 
 
 def _stored(value: str) -> str:

@@ -19,6 +19,12 @@ from tether.evidence.transcripts import adapter
 CHUNK_BYTES = 4 * 1024 * 1024
 # No record that means anything is longer; one that is gets reported and passed over.
 MAX_LINE_BYTES = 32 * 1024 * 1024
+# How much of its end may be needed to tell how a session ends: mostly the first 64 KiB have it all,
+# but tools may have printed megabytes since the agent last said something.
+MAX_TAIL_BYTES = 8 * 1024 * 1024
+_TAIL_GROWTH = 7
+# How far back it is looked for, over lines that are left out.
+_MAX_SEARCHED_BYTES = 256 * 1024 * 1024
 _ANCHOR_BYTES = 1024
 
 
@@ -48,33 +54,40 @@ class Lines:
             if not chunk:
                 break  # cut off meanwhile; the next look starts anew
             position += len(chunk)
+            # Only the line that began in another chunk can be too long.
+            first = chunk.find(b"\n") + 1
+            if first and len(rest) + first - 1 > MAX_LINE_BYTES:
+                self._pass(len(rest) + first)
+                chunk, rest = chunk[first:], b""
             end = chunk.rfind(b"\n") + 1
             if not end:
                 rest += chunk
                 if len(rest) > MAX_LINE_BYTES:
-                    position, rest = self._pass_over(position), b""
+                    position, rest = self._find_end(position), b""
                 continue
             block = rest + chunk[:end] if rest else chunk[:end]
             start, rest = self.offset, chunk[end:]
             self.offset += len(block)
             yield start, block
 
-    def _pass_over(self, position: int) -> int:
+    def _find_end(self, position: int) -> int:
         """Skip a line that is too long; where the next one begins."""
-        begin = self.offset
         while position < self._size:
             chunk = os.pread(self._descriptor, min(CHUNK_BYTES, self._size - position), position)
             if not chunk:
                 break
             end = chunk.find(b"\n") + 1
             if end:
-                self.offset = position + end
-                message = f"a line of {self.offset - begin} bytes was passed over"
-                self.problems.append(model.Problem(self._path, f"byte {begin}", message))
+                self._pass(position + end - self.offset)
                 return self.offset
             position += len(chunk)
         # Its end is not written yet: it stays in front of us, and costs no memory.
         return self._size
+
+    def _pass(self, length: int) -> None:
+        message = f"a line of {length} bytes was passed over"
+        self.problems.append(model.Problem(self._path, f"byte {self.offset}", message))
+        self.offset += length
 
 
 def _spans(block: bytes, wanted: tuple[bytes | re.Pattern[bytes], ...]) -> list[tuple[int, int]]:
@@ -109,8 +122,32 @@ def head(descriptor: int) -> bytes:
     return os.pread(descriptor, adapter.HEAD_BYTES, 0)
 
 
-def tail(descriptor: int, end: int) -> bytes:
-    """The last bytes before an offset that is the end of a line; from the start of a line."""
-    begin = max(0, end - adapter.TAIL_BYTES)
-    piece = os.pread(descriptor, end - begin, begin)
-    return piece if not begin else piece[piece.find(b"\n") + 1 :]
+def tails(descriptor: int, end: int) -> Iterator[bytes]:
+    """The last whole lines before an offset that is the end of one: few, then ever more.
+
+    Which ones depends on nothing but the bytes before the offset. A line that is too long for a
+    tail is left out, with those before and after it side by side.
+    """
+    kept: list[bytes] = []
+    rest = b""
+    begin, amount = end, adapter.TAIL_BYTES
+    is_long = False
+    while begin and sum(map(len, kept)) < MAX_TAIL_BYTES and end - begin < _MAX_SEARCHED_BYTES:
+        amount = min(amount, begin)
+        begin -= amount
+        piece = os.pread(descriptor, amount, begin)
+        if len(piece) < amount:
+            return  # cut off meanwhile; the next look starts anew
+        # What stands before the first line end is the rest of a line that begins before the piece,
+        # what stands behind the last one the beginning of the line that the last rest is of.
+        first = piece.find(b"\n") + 1 if begin else 0
+        last = piece.rfind(b"\n") + 1
+        line = b"" if is_long else piece[last:] + rest
+        is_long = is_long or len(line) > MAX_TAIL_BYTES
+        if begin and not last:
+            rest = b"" if is_long else line
+        else:
+            kept.insert(0, piece[first:last] + (b"" if is_long else line))
+            rest, is_long = piece[:first], False
+            yield b"".join(kept)
+        amount = min(_TAIL_GROWTH * (end - begin), CHUNK_BYTES)

@@ -25,7 +25,7 @@ _KEEP = "INSERT OR REPLACE INTO reflogs VALUES (?, ?)"
 
 def read(store: port.Store, host_id: str, worktree: str) -> list[reflog.Made]:
     """What the store knows to have been made in a checkout of a machine, oldest first."""
-    rows = store.rows(_SQL.made_in, host_id=host_id, worktree=worktree)
+    rows = store.rows(_SQL.made_in, host_id=host_id, worktree=worktree, source=SOURCE)
     return [
         reflog.Made(
             git.Oid(row["place"].removeprefix("commit:")),

@@ -15,6 +15,7 @@ from tether.tasks.sources import patterns
 _MAX_TEXT_BYTES = 32 * 1024 * 1024
 # How many lines are read before what they said is handed on.
 _BATCH = 2000
+MAX_PROBLEMS = 50
 _TRANSCRIPTS = ("claude:transcript", "codex:rollout", "gemini:session", "cursor:transcript")
 
 
@@ -42,6 +43,8 @@ class Update(NamedTuple):
     facts: model.Session | None = None
     problems: tuple[model.Problem, ...] = ()
     read_bytes: int = 0
+    more_problems: int = 0
+    """How many there are besides."""
 
 
 class Sink(Protocol):
@@ -134,7 +137,7 @@ def _read_lines(
             return Update(is_ours=False, anchor=lines.anchor(descriptor, 0))
         source = lines.Lines(descriptor, found.path, known.offset, size)
         state = json.loads(known.state)
-        problems = list(known.problems)
+        problems = _Problems(known, state)
         file = adapter.File(found.path, facts.session)
         # Claude Code says with every record on which branch it is.
         branch = facts.branch if chosen.source != "claude:transcript" else ""
@@ -142,18 +145,55 @@ def _read_lines(
         while batch := list(itertools.islice(mattering, _BATCH)):
             read = chosen.read(file, batch, aims.finder, state)
             sink.add(features.all_placed(read.activities, branch))
-            problems += read.problems
+            problems.add(read.problems)
             facts = _with_marks(facts, read.marks)
-        facts = _with_tail(facts, chosen.tail(lines.tail(descriptor, source.offset)))
+        problems.add(source.problems)
+        facts = _with_tail(facts, _tail(chosen, descriptor, source.offset))
         return Update(
             True,
             source.offset,
             lines.anchor(descriptor, source.offset),
             json.dumps(state, sort_keys=True),
             facts,
-            (*problems, *source.problems),
+            tuple(problems.first),
             source.offset - known.offset,
+            problems.more,
         )
+
+
+def _tail(chosen: adapter.Adapter, descriptor: int, end: int) -> model.Session:
+    """How a session stands at the end of a line, by as many of the last lines as tell all of it."""
+    found = chosen.tail(b"")
+    for last in lines.tails(descriptor, end):
+        found = chosen.tail(last)
+        if found.last_at and found.ending and found.last_said:
+            break
+    return found
+
+
+class _Problems:
+    """The first problems of a file of lines, by where they are, and how many more there are.
+
+    All that are known stand before all that are new, so it does not matter how often it was read.
+    """
+
+    def __init__(self, known: Known, state: dict[str, Any]) -> None:
+        self._state = state
+        self.first = [each for each in known.problems if each.where]
+
+    @property
+    def more(self) -> int:
+        return int(self._state.get("problems", 0))
+
+    def add(self, found: list[model.Problem]) -> None:
+        if found:
+            ordered = sorted((*self.first, *found), key=_place)
+            self.first = ordered[:MAX_PROBLEMS]
+            self._state["problems"] = self.more + len(ordered) - len(self.first)
+
+
+def _place(problem: model.Problem) -> int:
+    return int(problem.where.removeprefix("byte "))
 
 
 def _read_text(
@@ -219,9 +259,7 @@ def _with_head(head: model.Session, known: model.Session | None) -> model.Sessio
     return head._replace(**{name: getattr(known, name) for name in _FROM_REST})
 
 
-_FROM_REST = (
-    *("last_at", "compacted_at", "compactions", "limited_at", "resets_at", "ending", "last_said"),
-)
+_FROM_REST = ("compacted_at", "compactions", "limited_at", "resets_at")
 
 
 def _with_marks(facts: model.Session, marks: Iterable[tuple[str, str, str]]) -> model.Session:
@@ -236,11 +274,8 @@ def _with_marks(facts: model.Session, marks: Iterable[tuple[str, str, str]]) -> 
 
 
 def _with_tail(facts: model.Session, tail: model.Session) -> model.Session:
-    return facts._replace(
-        last_at=tail.last_at or facts.last_at,
-        ending=tail.ending or facts.ending,
-        last_said=tail.last_said or facts.last_said,
-    )
+    # Also in place of what was known where it tells nothing: what is known is by the bytes alone.
+    return facts._replace(last_at=tail.last_at, ending=tail.ending, last_said=tail.last_said)
 
 
 def as_json(facts: model.Session | None) -> str:

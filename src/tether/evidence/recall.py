@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from tether.evidence import mentions, model, readers
+from tether.evidence import mentions, model, readers, stretches
 from tether.evidence.transcripts import adapter
 from tether.hints import NamedTuple
 
@@ -58,9 +58,14 @@ class _Piece(NamedTuple):
 
 
 def recall(
-    source: str, pointers: Iterable[str], path: str, since: str, until: str, *, at_end: bool
+    source: str,
+    pointers: Iterable[str],
+    path: str,
+    times: Iterable[stretches.Stretch],
+    *,
+    at_end: bool,
 ) -> Recalled:
-    """Look near each pointer into the file, and at its end if the session ended within the time."""
+    """Look near each pointer into the file, and at its end if the session ended within a time."""
     chosen = readers.adapter_of(source)
     if chosen is None:
         return Recalled([], [])
@@ -83,14 +88,14 @@ def recall(
     finally:
         os.close(descriptor)
     told = [[(each, at) for raw, at in window for each in chosen.tell(raw)] for window in windows]
-    return _recalled([piece for each in told for piece in _timed(each)], since, until)
+    return _recalled([piece for each in told for piece in _timed(each)], tuple(times))
 
 
 def _lines(descriptor: int, path: str, offset: int, size: int) -> Iterator[tuple[bytes, str]]:
     """The lines around a place in a file, with what opens them."""
     begin = max(0, offset - _WINDOW_BYTES)
     # A pointer may be to what stood there before the file was replaced by a shorter one.
-    length = max(0, min(size, offset + _WINDOW_BYTES // 8) - begin)
+    length = max(0, min(size, offset + _WINDOW_BYTES) - begin)
     raw = os.pread(descriptor, length, begin)
     start = raw.find(b"\n") + 1 if begin else 0
     while (end := raw.find(b"\n", start)) >= 0:
@@ -116,15 +121,15 @@ def _timed(told: list[tuple[adapter.Told, str]]) -> Iterator[_Piece]:
         yield _Piece(each, pointer, before, until)
 
 
-def _recalled(pieces: list[_Piece], since: str, until: str) -> Recalled:
-    """The words and failures within a time, each once: agents write many things twice."""
+def _recalled(pieces: list[_Piece], times: tuple[stretches.Stretch, ...]) -> Recalled:
+    """The words and failures within some times, each once: agents write many things twice."""
     commands = {each.told.name: each.told.text for each in pieces if each.told.what == "called"}
     said: dict[str, Said] = {}
     failed: dict[str, Failed] = {}
     last = ""
     for told, pointer, begin, end in pieces:
         words = _short(told.text)
-        if end < since or begin > until:
+        if all(end < time.since or begin > time.until for time in times):
             continue
         if told.what == "said" and words and words != last:
             said.setdefault(told.name or pointer + words, Said(begin, words, pointer))

@@ -172,8 +172,8 @@ def _commit(fields: list[bytes], changes: tuple[Change, ...]) -> Commit:
         tuple(Oid(parent) for parent in parents.split()),
         name,
         email,
-        _milliseconds(authored),
-        _milliseconds(committed),
+        milliseconds(authored),
+        milliseconds(committed),
         subject,
         body,
         changes,
@@ -185,7 +185,7 @@ def read_change(token: bytes, path: bytes) -> Change:
     return Change(status, as_path(path), old_mode, new_mode, Oid(old_oid), Oid(new_oid))
 
 
-def _milliseconds(seconds: str) -> int:
+def milliseconds(seconds: str) -> int:
     """0 for the commits of broken tools, whose time git cannot read."""
     return int(seconds) * 1000 if re.fullmatch(r"-?[0-9]{1,20}", seconds) else 0
 

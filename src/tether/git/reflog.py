@@ -62,7 +62,7 @@ def made(git_dir: str) -> list[Made]:
 
 
 def _only_moves(verb: bytes, step: bytes, subject: bytes) -> bool:
-    if step in _MOVES or subject.endswith(b"Fast-forward") and verb in (b"merge ", b"pull"):
+    if step in _MOVES or (subject.endswith(b"Fast-forward") and verb in (b"merge ", b"pull")):
         return True
     return verb in (b"pull", b"rebase") and subject.startswith(b"checkout ")
 

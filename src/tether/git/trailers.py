@@ -20,6 +20,13 @@ def has_trailer(message: str, name: str, comment: str = "#") -> bool:
     return any(line.lower().startswith(f"{name.lower()}: ") for line in written)
 
 
+def subject(message: str, comment: str = "#") -> str:
+    """The first line that says something."""
+    lines = message.split("\n")
+    written = (line for line in lines[: _end(lines, comment)] if not line.startswith(comment))
+    return next((line.strip() for line in written if line.strip()), "")
+
+
 def with_trailer(message: str, name: str, value: str, comment: str = "#") -> str:
     """The message with `name: value` at the end of its trailers; the same if it has that one.
 

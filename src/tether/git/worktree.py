@@ -87,7 +87,9 @@ def _staged(git: repository.Git, here: tuple[bytes, ...]) -> set[str]:
 def _stash(token: bytes) -> objects.Stash:
     oid, seconds, text = objects.as_text(token).split("\t", 2)
     made_on = _MADE_ON.match(text)
-    return objects.Stash(objects.Oid(oid), int(seconds) * 1000, made_on[1] if made_on else "", text)
+    return objects.Stash(
+        objects.Oid(oid), objects.milliseconds(seconds), made_on[1] if made_on else "", text
+    )
 
 
 def _some(paths: set[str], limit: int) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
 """What an adapter does: three pure functions over pieces of a file of lines.
 
 Which pieces it gets does not depend on how often the file was read while it grew, so reading it
-piecemeal and reading it at once come to the same: `head` gets the first bytes, `tail` the last, and
-`read` every line that holds an id or one of the adapter's needles, each exactly once, in order.
+piecemeal and reading it at once come to the same: `head` gets the first bytes, `tail` the last ones
+and more of them until it can tell all that it is asked for, and `read` every line that holds an id
+or one of the adapter's needles, each exactly once, in order.
 A fourth, `tell`, is for who asks for the last words of a session and looks into its file itself.
 """
 
@@ -19,6 +20,7 @@ from tether.hints import Any
 from tether.tasks.sources import patterns
 
 HEAD_BYTES = 64 * 1024
+# The least that a tail has, if the file has as much.
 TAIL_BYTES = 64 * 1024
 
 
@@ -79,6 +81,6 @@ class Adapter(NamedTuple):
     read: Callable[[File, Iterable[Line], patterns.Finder, dict[str, Any]], Read]
     """The last argument is kept from one reading to the next, as JSON, and may be changed."""
     tail: Callable[[bytes], model.Session]
-    """From the last bytes (whole lines): last_at, ending, last_said."""
+    """From the last lines, whole ones: last_at, ending, last_said."""
     tell: Callable[[bytes], list[Told]]
     """From one line."""

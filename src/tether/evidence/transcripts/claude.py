@@ -226,4 +226,4 @@ def _first(values: Iterable[str]) -> str:
     return next((each for each in values if each), "")
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)
+ADAPTER = adapter.Adapter(SOURCE, "2", _NEEDLES, head, read, tail, tell)

@@ -276,4 +276,4 @@ def tell(raw: bytes) -> list[adapter.Told]:
     return [each._replace(at=at) for each in found]
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)
+ADAPTER = adapter.Adapter(SOURCE, "2", _NEEDLES, head, read, tail, tell)

@@ -177,4 +177,4 @@ def _time(said: str) -> str:
     return records.moment(f"{day}T{hour:02}:{match['minute']}:00{zone}")
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)
+ADAPTER = adapter.Adapter(SOURCE, "2", _NEEDLES, head, read, tail, tell)

@@ -68,12 +68,12 @@ def read(
 
 def tail(last: bytes) -> model.Session:
     """How the session ends."""
-    messages: list[dict[str, Any]] = []
+    messages: dict[str, dict[str, Any]] = {}
     for line in decoding.whole_lines(last):
         record = records.decode(line)
         if isinstance(record, dict):
             _apply(messages, record)
-    return _ending(messages)
+    return _ending(list(messages.values()))
 
 
 def tell(raw: bytes | str) -> list[adapter.Told]:
@@ -237,22 +237,17 @@ def _text(content: Any) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def _apply(messages: list[dict[str, Any]], record: dict[str, Any]) -> None:
-    """Bring a conversation forward by one record."""
+def _apply(messages: dict[str, dict[str, Any]], record: dict[str, Any]) -> None:
+    """Bring a conversation, by the ids of its messages, forward by one record."""
     if (target := record.get("$rewindTo")) is not None:
-        ids = [each["id"] for each in messages]
-        del messages[ids.index(target) if target in ids else 0 :]
+        # To before all of it, if the message is not in it.
+        while messages and messages.popitem()[0] != target:
+            pass
         return
-    found = list(_messages(record))
+    found = {each["id"]: each for each in _messages(record)}
     if isinstance(record.get("$set"), dict) and found:
-        messages[:] = found
-        return
-    for each in found:
-        places = [place for place, known in enumerate(messages) if known["id"] == each["id"]]
-        if places:
-            messages[places[0]] = each
-        else:
-            messages.append(each)
+        messages.clear()
+    messages.update(found)
 
 
 def _ending(messages: list[dict[str, Any]]) -> model.Session:
@@ -273,4 +268,4 @@ def _ending(messages: list[dict[str, Any]]) -> model.Session:
     )
 
 
-ADAPTER = adapter.Adapter(SOURCE, "1", _NEEDLES, head, read, tail, tell)
+ADAPTER = adapter.Adapter(SOURCE, "2", _NEEDLES, head, read, tail, tell)

@@ -81,7 +81,7 @@ UPDATE transcripts SET facts = '{}', reader = :reader WHERE host_id = :host_id A
 -- name: made_in
 -- The commits that came to be in a checkout while somebody held a task there.
 SELECT place, what, at, excerpt, files FROM activities
-WHERE host_id = :host_id AND file = :worktree AND source = 'git:made' ORDER BY at, place;
+WHERE host_id = :host_id AND file = :worktree AND source = :source ORDER BY at, place;
 
 -- name: named_in
 -- When a session named which task, by what was written down of its files.
