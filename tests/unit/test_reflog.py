@@ -140,5 +140,6 @@ def test_what_was_made_at_once_stands_upon_what_was_there() -> None:
         reflog.Made(objects.Oid(e), 6000, d),  # another second
     ]
     assert reflog.upon(entries, b, 5000) == {c, d}
+    assert reflog.upon(entries[::-1], b, 5000) == {c, d}
     assert reflog.upon(entries, d, 5000) == set()
     assert reflog.upon(entries, "", 5000) == set()

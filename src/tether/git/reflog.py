@@ -76,10 +76,14 @@ def _how(verb: bytes, step: bytes) -> str:
 
 def upon(entries: list[Made], head: str, second_ms: int) -> set[objects.Oid]:
     """The commits of one second that were made on top of a commit, one after the other."""
-    tops: set[str] = {head}
-    found = set()
+    made_on: dict[str, list[objects.Oid]] = {}
     for each in entries:
-        if each.at_ms == second_ms and each.on in tops:
-            tops.add(each.oid)
-            found.add(each.oid)
+        if each.at_ms == second_ms:
+            made_on.setdefault(each.on, []).append(each.oid)
+    found: set[objects.Oid] = set()
+    tops = [head]
+    while tops:
+        new = [oid for oid in made_on.get(tops.pop(), []) if oid not in found]
+        found.update(new)
+        tops += new
     return found
