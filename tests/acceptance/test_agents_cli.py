@@ -655,7 +655,7 @@ def test_what_the_dead_left_is_fenced_for_an_agent(dead: Path, tether: Tether) -
     shown = tether("claim", "T1", cwd=dead, env=S2).out.splitlines()
     assert "other-s1" in shown[1]
     begin, end = (n for n, line in enumerate(shown) if line.startswith("<<tether-fence "))
-    assert shown[begin + 2].startswith("| Before you: other-s1, adopted ")
+    assert shown[begin + 2].startswith("| Before you: other-s1, taken over, 20")
     assert shown[end - 2 : end] == ["|     half done,", "|     see notes"]
     assert not any("half done" in line for line in shown[:begin] + shown[end:])
 

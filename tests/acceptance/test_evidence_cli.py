@@ -119,7 +119,7 @@ def test_what_is_done_with_a_task_file_in_git_is_told(scene: Scene) -> None:
     scene.commit("Start")
     scene.done("finish", OWN, "--summary", "It parses.", who=agent())
     scene.commit("End")
-    assert whats(scene.told(OWN, "git:list")) == ["listed as new", "started", "ticked"]
+    assert whats(scene.told(OWN, "git:list")) == ["listed as new", "started", "marked done"]
 
 
 def test_every_pointer_opens(scene: Scene) -> None:

@@ -190,6 +190,35 @@ def test_a_commit_names_the_held_task(scene: Scene) -> None:
 
 
 @KEEPS
+@pytest.mark.parametrize(
+    "subject",
+    ["[H.1.2] Other task", "feat(H.1.2): Other", "H.1.12 is another one", "H.1.2, H.1.3: Both"],
+)
+def test_a_subject_that_names_other_tasks_is_left_as_it_is(scene: Scene, subject: str) -> None:
+    assert commit(scene, subject) == subject
+    assert commit(scene, f"{subject}\n\nBecause of H.1.1.") == f"{subject}\n\nBecause of H.1.1."
+
+
+@KEEPS
+@pytest.mark.parametrize(
+    "text",
+    ["[H.1.1] Go on", "H.1.2 needs H.1.1", "Speak HTTP-2 and TLS 1.3", "Go on\n\nAs for H.1.2."],
+)
+def test_a_subject_that_names_the_held_task_or_none_gets_the_trailer(
+    scene: Scene, text: str
+) -> None:
+    assert commit(scene, text) == f"{text}\n\nTask: H.1.1"
+
+
+@KEEPS
+def test_a_feature_that_goes_without_saying_is_the_held_one(scene: Scene) -> None:
+    scene.write("specs/001-login/tasks.md", "- [ ] T012 Sign in\n- [ ] T013 Sign out\n")
+    scene.done("claim", "T012")
+    assert commit(scene, "T012: Go on") == "T012: Go on\n\nTask: speckit:001-login.T012"
+    assert commit(scene, "T013: Go on") == "T013: Go on"
+
+
+@KEEPS
 def test_what_the_hook_writes_is_read_whatever_the_id(scene: Scene) -> None:
     scene.done("task", "new", "Write the parser", "--id", "T-1")
     scene.done("claim", "T-1")

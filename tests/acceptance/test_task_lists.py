@@ -102,7 +102,8 @@ def test_what_a_list_says_over_time_is_told(scene: Scene) -> None:
     closed = {**ISSUE, "status": "closed", "updated_at": "2026-10-02T00:00:00Z"}
     scene.write(".beads/issues.jsonl", json.dumps(closed) + "\n")
     oid = scene.commit("Go on")
-    expected = {"track": "started", "speckit": "ticked", "backlog": "started", "beads": "ticked"}
+    expected = {"track": "started", "speckit": "ticked", "backlog": "started"}
+    expected |= {"beads": "marked done"}
     for source, what in expected.items():
         found = scene.told(f"{source}:{TASKS[source]}", "git:list")
         assert [each["what"] for each in found] == ["listed as new", what], source
@@ -269,10 +270,35 @@ def test_one_problem_is_one_problem(scene: Scene) -> None:
 
 def test_a_name_that_no_list_has_is_held_as_a_name_only(scene: Scene) -> None:
     assert "on no list" not in scene.done("claim", OWN, who=agent()).out
-    assert scene.run("claim", "H1.1", who=agent()).code == 5, "where tasks have files, one must be"
+    assert scene.run("claim", "X.1", who=agent()).code == 5, "where tasks have files, one must be"
     without_files(scene)
-    assert "on no list" in scene.done("claim", "H1.1", who=agent()).out
+    assert "on no list" in scene.done("claim", "X.1", who=agent()).out
     assert "on no list" not in scene.done("claim", "H.1.1", who=agent()).out
+
+
+def test_where_nothing_fits_that_comes_first(scene: Scene) -> None:
+    scene.write(TRACK, "- [ ] H.1.1 Build it\n- [ ] H.1.1 Build it\n")
+    words = ("task", "list", "--state", "in_progress", "--source")
+    page = scene.done(*words, "track").out
+    assert page == (
+        "No such tasks in the lists.\ntrack H: 0 of 1 done\n"
+        "1 problem in the lists; --json has more.\n"
+    )
+    assert scene.done(*words, "backlog").out == "No such tasks in the lists.\n", "its own problems"
+    assert scene.done(*words, "all", "--json").json["problems"]
+
+
+def test_of_many_tracks_those_that_are_complete_are_counted(scene: Scene) -> None:
+    for number in range(20, 40):
+        box = " " if number < 23 else "x"
+        scene.write(f"specs/0{number}-a/tasks.md", f"- [x] T001 Begin\n- [{box}] T002 End\n")
+    words = ("task", "list", "--source", "speckit")
+    *_, fifth, fourth, third, second, last = scene.done(*words).out.splitlines()
+    assert fifth == "speckit 002-cart: 0 of 2 done"
+    assert (fourth, second) == ("speckit 020-a: 1 of 2 done", "speckit 022-a: 1 of 2 done")
+    assert third == "speckit 021-a: 1 of 2 done"
+    assert last == "17 others are complete."
+    assert len(scene.done(*words, "--json").json["progress"]) == 22
 
 
 # Words that mean them

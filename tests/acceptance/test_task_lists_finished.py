@@ -91,6 +91,32 @@ def test_one_line_is_changed_and_the_claim_is_closed(scene: Scene, each: List) -
     assert scene.run("finish", task["id"], who=agent()).code == 4, "it is over"
 
 
+def test_what_is_open_of_a_finished_task_is_told(scene: Scene) -> None:
+    write(
+        scene,
+        TRACK,
+        "- [ ] H.1 House\n  - [x] H.1.1 Walls\n  - [ ] H.1.2 Roof\n  - [ ] H.1.3 Door\n"
+        "- [ ] H.2 Barn\n  - [x] Walls\n  - [ ] Roof\n",
+    )
+    write(scene, COUNT_FILE, COUNT.replace("All\n", "All\n- [x] #2 Some\n"))
+    for word, said in (
+        ("H.1", "2 of 3 tasks below it are not done."),
+        ("H.2", "Not done: 1 of 2 parts."),
+        ("H.1.1", None),
+    ):
+        scene.done("claim", word, who=agent())
+        first, *rest = scene.done("finish", word, who=agent()).out.splitlines()
+        assert first.endswith(f"→ done {TRACK}")
+        commit = f"Commit {TRACK} when you are ready."
+        assert rest == ([said, commit] if said else [commit])
+    scene.done("claim", "task-7", who=agent())
+    notes = scene.done("finish", "task-7", "--json", who=agent()).json["notes"]
+    assert notes[-1] == f"Commit {COUNT_FILE} when you are ready."
+    scene.done("claim", "H.1.2", who=agent())
+    ended = scene.done("fail", "H.1.2", "--message", "No wood.", "--json", who=agent()).json
+    assert ended["notes"] == [], "nothing was written"
+
+
 def test_an_issue_of_beads_keeps_everything_else(scene: Scene) -> None:
     write(scene, ".beads/issues.jsonl", EXPORT)
     scene.done("claim", "shop-1", who=agent())

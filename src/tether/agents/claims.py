@@ -25,6 +25,11 @@ DONE = "done"
 FAILED = "failed"
 RELEASED = "released"
 ADOPTED = "adopted"
+_IN_WORDS = {
+    ADOPTED: "taken over",
+    "released_stale": "released when its holder was gone",
+    "released_end": "released when its session ended",
+}
 
 
 class Claimed(NamedTuple):
@@ -186,6 +191,11 @@ def take_back(
     return closed
 
 
+def in_words(outcome: str | None) -> str:
+    """What became of a claim, as people read it; programs get the outcome itself."""
+    return _IN_WORDS.get(outcome or "", (outcome or "").replace("_", " "))
+
+
 def open_of(rows: roll.Rows, key: ids.TaskKey) -> model.Claim | None:
     """The open claim of a task."""
     found = rows(_SQL.open_of, source=key.source, task=key.id)
@@ -201,6 +211,11 @@ def last_of(rows: roll.Rows, key: ids.TaskKey) -> model.Claim | None:
 def history(rows: roll.Rows, key: ids.TaskKey) -> list[model.Claim]:
     """Every claim of a task, newest first."""
     return [model.claim(row) for row in rows(_SQL.all_of, source=key.source, task=key.id)]
+
+
+def called(rows: roll.Rows, task_id: str) -> list[model.Claim]:
+    """The newest claim of each task that has this id, whatever its list; an open one first."""
+    return [model.claim(row) for row in rows(_SQL.called, task=task_id)]
 
 
 def unfinished_before(rows: roll.Rows, claim: model.Claim) -> list[model.Claim]:

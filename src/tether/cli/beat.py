@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from tether import ids
+from tether import errors, ids
 from tether.agents import model, registry
 from tether.cli import answers, context, verbs
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    key = ids.TaskKey.parse(values["task"]) if values["task"] is not None else None
+    word = values["task"]
+    asked = ids.TaskKey.parse(word) if word is not None else None
     acting = call.acting(values["session"])
+    key = _meant(call, acting, asked) if asked is not None and ":" not in word else asked
     news = call.news(acting)._replace(progress=values["progress"], key=key)
     beat = registry.beat(call.store, call.spot, acting.session_id, news)
     agent, back = beat.agent, beat
@@ -28,6 +30,25 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         "last_beat_at": agent.last_beat_at,
     }
     return answers.Answer("beat", value, lambda: _line(agent, held))
+
+
+def _meant(call: context.Context, acting: model.Agent, asked: ids.TaskKey) -> ids.TaskKey:
+    """The task that a bare id means: one that the session has, or that is found like any other.
+
+    Who only says what it works on is not refused: a name that nobody knows stays one.
+    """
+    from tether.agents import claims
+
+    mine = [c.key for c in claims.open_ones(call.store.rows, acting.session_id)]
+    held = [key for key in mine if key.id == asked.id]
+    if len(held) == 1:
+        return held[0]
+    from tether.cli.task import shown
+
+    try:
+        return shown.key_of(call, asked.id)
+    except (errors.NotFound, errors.UsageError):
+        return asked
 
 
 def _held_by_other(call: context.Context, agent: model.Agent) -> model.Claim | None:

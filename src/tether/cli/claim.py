@@ -13,9 +13,12 @@ from tether.tasks import claiming, workdir
 
 if TYPE_CHECKING:
     from tether.agents import conflicts, leftovers
+    from tether.tasks.sources import model as lists
 
 
 _MAX_LEFT = 3
+# States of a list's task that nobody expects to be claimed.
+_OVER = ("done", "cancelled")
 _KINDS = ("staged", "changed", "deleted", "untracked")
 
 
@@ -75,6 +78,7 @@ def answer_of(
 ) -> answers.Answer:
     """What somebody who has got a task is told."""
     left = _leftovers(call, taken.answer.claim)
+    item = _item(call, taken.answer.claim.key)
     value: dict[str, Any] = {
         "claim": _value(taken.answer, left),
         "task": None,
@@ -83,7 +87,18 @@ def answer_of(
     }
     if taken.moved is not None:
         value["task"] = tasks.task_value(taken.moved.task)
-    return answers.Answer("", value, lambda: _text(call, taken, left, commit))
+    elif item is not None:
+        from tether.cli.task import lists
+
+        value["task"] = lists.item_value(item, taken.answer.claim)
+    return answers.Answer("", value, lambda: _text(call, taken, left, item, commit))
+
+
+def _item(call: context.Context, key: ids.TaskKey) -> lists.Item | None:
+    """The task as its list has it, if that is in this checkout."""
+    if key.source == ids.OWN_SOURCE or call.workspace.root is None:
+        return None
+    return call.lists.items.get(key)
 
 
 def refusal(answer: claims.Refused, session_id: str = "") -> errors.TetherError:
@@ -96,8 +111,8 @@ def refusal(answer: claims.Refused, session_id: str = "") -> errors.TetherError:
         )
     if not answer.is_held or answer.holder is None:
         return errors.Taken(
-            f"{label} is not yours: the last claim, of {last.agent_name}, was closed as"
-            f" {last.outcome} at {last.closed_at}. Nothing was changed.",
+            f"{label} is not yours: the claim of {last.agent_name} was the last, and it ended at"
+            f" {last.closed_at}: {claims.in_words(last.outcome)}. Nothing was changed.",
             hint="It is over; `tether next` names other work."
             if last.outcome in ("done", "cancelled", "failed")
             else "Claim it again if you want to go on.",
@@ -159,7 +174,11 @@ def _left_value(left: _Left) -> dict[str, Any]:
 
 
 def _text(
-    call: context.Context, taken: claiming.Taken, left: list[_Left], commit: str | None
+    call: context.Context,
+    taken: claiming.Taken,
+    left: list[_Left],
+    item: lists.Item | None,
+    commit: str | None,
 ) -> str:
     answer, claim = taken.answer, taken.answer.claim
     already = "" if answer.is_new else " already"
@@ -169,11 +188,16 @@ def _text(
     if answer.is_adopted and answer.previous:
         lines.append(f"Taken over from {answer.previous.agent_name} ({answer.reason}).")
     others = []
-    if taken.moved is None and answer.is_new and claim.source == ids.OWN_SOURCE and call.sources:
-        lines.append("It has no file and is on no list: only its name is held.")
     if taken.moved is not None:
         task = taken.moved.task
         others += [f"{task.title}".strip() or task.id, f"  {task.state}  {task.path}"]
+    elif item is not None:
+        if item.state in _OVER:
+            lines.append(f"Its list says that it is {item.state}.")
+        title = text.one_line(item.text, 200)
+        others += [title or item.id, f"  {item.state}  {text.one_line(item.path)}:{item.line}"]
+    else:
+        lines += _unlisted(call, answer)
     others += [line for each in left for line in _left(each)]
     others += [_overlap(overlap) for overlap in answer.overlaps]
     if answer.overlaps:
@@ -187,10 +211,26 @@ def _text(
     return "\n".join(lines)
 
 
+def _unlisted(call: context.Context, answer: claims.Claimed) -> list[str]:
+    """What is held if neither a file nor a list of this checkout has it."""
+    source = answer.claim.source
+    if not answer.is_new or call.workspace.root is None:
+        return []
+    if source == ids.OWN_SOURCE:
+        is_name = bool(call.sources)
+        return ["It has no file and is on no list: only its name is held."] if is_name else []
+    from tether.tasks.sources import dialects
+
+    if source in call.sources:
+        return ["It is on no list of this checkout, only on another branch or in the past."]
+    return ["Its list is not in this checkout."] if source in dialects.NAMES else []
+
+
 def _left(left: _Left) -> list[str]:
     """What one before left behind: where it worked, its last words, its files."""
     before, found = left
-    lines = [f"Before you: {before.agent_name}, {before.outcome} {before.closed_at}"]
+    ended = f"{claims.in_words(before.outcome)}, {text.minute(before.closed_at or '')}"
+    lines = [f"Before you: {before.agent_name}, {ended}"]
     facts = [
         ("branch", before.branch),
         ("commit", before.head[:12] if before.head else None),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from tether import ids
+from tether import text
 from tether.agents import claims as room
 from tether.agents import model, roll
-from tether.cli import answers, cold, context
+from tether.cli import answers, cold, context, lookup
 from tether.cli.task import shown
 
 
@@ -27,8 +27,7 @@ def claims(
     if session_id is not None:
         session_id = roll.find(rows, session_id).session_id
     if task is not None:
-        found = room.history(rows, ids.TaskKey.parse(task))[:limit]
-        found = [c for c in found if session_id in (None, c.session_id)]
+        found = [c for c in _of_task(call, task) if session_id in (None, c.session_id)][:limit]
     elif everything:
         found = room.all_ones(rows, limit, session_id)
     else:
@@ -42,12 +41,21 @@ def claims(
     )
 
 
+def _of_task(call: context.Context, word: str) -> list[model.Claim]:
+    """Every claim of a task; NotFound if there is neither a claim nor such a task."""
+    key = shown.key_of(call, word)
+    found = room.history(call.store.rows, key)
+    if not found and lookup.known(call, word) is None:
+        raise lookup.unclaimed(call, key)
+    return found
+
+
 def _lines(found: list[model.Claim], paths: list[list[str]]) -> str:
     if not found:
         return "No claims."
     rows = [("TASK", "AGENT", "SINCE", "STATE", "PATHS")]
     for each, reserved in zip(found, paths, strict=True):
-        row = (each.key.label, each.agent_name, _when(each.claimed_at), _state(each))
+        row = (each.key.label, each.agent_name, text.minute(each.claimed_at), _state(each))
         rows.append((*row, " ".join(reserved)))
     widths = [max(len(row[n]) for row in rows) for n in range(4)]
     return "\n".join(
@@ -55,11 +63,9 @@ def _lines(found: list[model.Claim], paths: list[list[str]]) -> str:
     )
 
 
-def _when(at: str) -> str:
-    return f"{at[:10]} {at[11:16]}Z"
-
-
 def _state(claim: model.Claim) -> str:
     if claim.closed_at is None:
         return "open"
-    return f"{claim.outcome} {_when(claim.closed_at)}"
+    # A column has room for a word or two.
+    said = "holder gone" if claim.outcome == "released_stale" else room.in_words(claim.outcome)
+    return f"{said} {text.minute(claim.closed_at)}"

@@ -10,7 +10,7 @@ from tether.store import events
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    chosen = _filter(values["task"], values["session"])
+    chosen = _filter(call, values["task"], values["session"])
     if values["follow"]:
         _follow(call, values, chosen)
     if values["after"] is not None:
@@ -18,18 +18,40 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     else:
         found = events.latest(call.store, values["limit"], chosen)
     return answers.Answer(
-        "events", [event._asdict() for event in found], lambda: _lines(call, found)
+        "events",
+        [event._asdict() for event in found],
+        lambda: _lines(call, found) if found else _none(call, values["task"]),
     )
 
 
-def _filter(task: str | None, session: str | None) -> events.Filter:
+def _filter(call: context.Context, task: str | None, session: str | None) -> events.Filter:
     key = ids.TaskKey.parse(task) if task is not None else None
-    return events.Filter(
+    of_session = ids.SessionId(session) if session is not None else None
+    chosen = events.Filter(
         task=key.id if key else None,
         # A bare id is meant in every source.
         source=key.source if key and ":" in str(task) else None,
-        session=ids.SessionId(session) if session is not None else None,
     )
+    if task is not None and not events.latest(call.store, 1, chosen):
+        # Perhaps its list writes it in another way, or it is the end of an id.
+        from tether.cli import lookup
+
+        known = lookup.known(call, task)
+        if known is not None:
+            chosen = events.Filter(task=known.key.id, source=known.key.source)
+    return chosen._replace(session=of_session)
+
+
+def _none(call: context.Context, task: str | None) -> str:
+    """Nothing happened; of a task that nobody knows that says little."""
+    if task is None:
+        return "No events."
+    from tether.cli import lookup
+
+    if lookup.known(call, task) is not None:
+        return "No events."
+    unknown = lookup.unclaimed(call, ids.TaskKey.parse(task))
+    return f"No events. {unknown.message}\n{unknown.hint}"
 
 
 def _follow(call: context.Context, values: verbs.Values, chosen: events.Filter) -> None:
@@ -52,8 +74,6 @@ def _show(call: context.Context, found: list[events.Event], *, as_json: bool) ->
 
 
 def _lines(call: context.Context, found: list[events.Event]) -> str:
-    if not found:
-        return "No events."
     width = _width()
     lines = "\n".join(_line(event, width) for event in found)
     # Progress texts and the like are the words of others.

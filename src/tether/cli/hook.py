@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 from tether import files, git
@@ -18,6 +19,8 @@ _NOT_OURS = ("merge", "squash")
 # What is in a git dir while Git itself makes old commits anew: their messages are their authors'.
 _REPLAYING = ("rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD")
 _TELLING = ("work", "track", "backlog", "beads")
+# Some of this is in every id that a list gives: `H.1`, `T012`, `task-7`, `shop-a1b2`.
+_MAY_NAME = re.compile(r"[A-Z]\.[0-9]|T[0-9]{3}|[A-Za-z0-9_]-[0-9A-Za-z]")
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
@@ -45,11 +48,29 @@ def _prepare(call: context.Context, path: str, source: str) -> str:
     label = claim.task if claim.source in _TELLING else claim.key.label
     if trailers.has_trailer(old, TRAILER, comment):
         return ""  # the committer has said which task it is
+    if _names_another(call, trailers.subject(old, comment), claim):
+        return ""
     new = trailers.with_trailer(old, TRAILER, label, comment)
     if new == old:
         return ""
     root.write_atomic(name, new.encode("utf-8", "surrogateescape"))
     return f"{TRAILER}: {label}"
+
+
+def _names_another(call: context.Context, subject: str, claim: agents.Claim) -> bool:
+    """Does a subject name tasks, and not the held one? Most name none, and nothing is read then."""
+    if not _MAY_NAME.search(subject) and not call.settings.text("evidence.ids"):
+        return False
+    # Not every id is known by its looks: one of our own may be any word.
+    if re.search(rf"(?<![\w.-]){re.escape(claim.task)}(?![\w-]|\.\w)", subject):
+        return False
+    from tether.tasks.sources import patterns
+
+    found = patterns.Finder(call.id_kinds).find(subject)
+    # Texts say `T012` for `001-login.T012`.
+    return bool(found) and not any(
+        each.source == claim.source and f".{claim.task}".endswith(f".{each.id}") for each in found
+    )
 
 
 def _is_replaying(git_dir: str) -> bool:

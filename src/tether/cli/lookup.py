@@ -5,16 +5,20 @@ Verbs that change something come here through `shown.key_of`, which knows most w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tether import errors, ids, text
-from tether.cli import context
+from tether.agents import claims
+from tether.cli import context, elsewhere
 from tether.hints import Any, NamedTuple
 from tether.tasks import packs, states, workdir
 from tether.tasks.sources import dialects, patterns
 from tether.tasks.sources import model as lists
 
 _MAX_NAMED = 10
+_MAX_NEAR = 3
+# `H.13.9.1O`, `h.13.9.10` and `H13.9.10` are near `H.13.9.10`; `H.1.3` is not near `H.1.1`.
+_NEAR = 0.85
 
 
 class Named(NamedTuple):
@@ -27,6 +31,8 @@ class Named(NamedTuple):
     """If it is of a list."""
     aliases: tuple[str, ...] = ()
     """Ids that it had before."""
+    near: Callable[[], list[str]] = list
+    """What else may have been meant, if it is not known."""
 
     @property
     def is_known(self) -> bool:
@@ -66,7 +72,7 @@ class Named(NamedTuple):
         return errors.NotFound(
             f"There is no task {self.key.label} in this checkout, and nothing shows that there"
             " ever was one.",
-            hint="See the tasks with `tether task list`.",
+            hint=_did_you_mean(self.near()) or "See the tasks with `tether task list`.",
         )
 
 
@@ -77,30 +83,84 @@ def find(call: context.Context, word: str) -> Named:
         return found
     asked = ids.TaskKey.parse(word)
     source = asked.source if ":" in word else _source_of_old(call, asked.id)
-    return Named(ids.TaskKey(source, patterns.canonical(source, asked.id)))
+    key = ids.TaskKey(source, patterns.canonical(source, asked.id))
+    return Named(key, near=lambda: _near(asked.id, _names(call)))
+
+
+def _names(call: context.Context) -> list[str]:
+    """The ids of all tasks of this checkout."""
+    if call.workspace.root is None:
+        return []
+    return [*(key.id for key in call.lists.items), *(each.task_id for each in call.work.scan())]
 
 
 def key_of(call: context.Context, word: str) -> ids.TaskKey:
     """The task that a word means to who acts; NotFound if a list here should have it and has not.
 
-    Without a list that has it, a bare id may be claimed as it is.
+    A bare id that no list has, here or elsewhere, may be claimed as it is, unless it is nearly one
+    of a list: two who write one task in two ways would both hold it.
     """
     found = known(call, word)
     if found is not None:
         return found.key
     asked = ids.TaskKey.parse(word)
     key = ids.TaskKey(asked.source, patterns.canonical(asked.source, asked.id))
-    if key.source in call.sources:
-        raise not_listed(key)
+    is_bare = ":" not in word
+    there = elsewhere.keys(call, asked.id) if is_bare or key.source in call.sources else []
+    if is_bare and there:
+        if len(there) > 1:
+            raise _several(asked.id, there)
+        return there[0]
+    if key.source in call.sources and key not in there:
+        raise not_listed(call, key)
+    if is_bare and claims.last_of(call.store.rows, key) is None:
+        _require_not_near(call, key.id)
     return key
 
 
-def not_listed(key: ids.TaskKey) -> errors.NotFound:
+def unclaimed(call: context.Context, key: ids.TaskKey) -> errors.NotFound:
+    """The error that there is no such task here, for who asks only what became of it."""
+    return errors.NotFound(
+        f"There is no task {key.label} in this checkout, and nobody ever had one.",
+        hint=_did_you_mean(_near(key.id, _names(call))) or "See the tasks with `tether task list`.",
+    )
+
+
+def not_listed(call: context.Context, key: ids.TaskKey) -> errors.NotFound:
     """The error that a task is on no list of this checkout."""
+    names = [each.id for each in call.lists.items if each.source == key.source]
+    see = f"See them with `tether task list --source {key.source}`."
+    if key.source not in call.sources:
+        see = f"Such a list is not here; `tether timeline {key.label}` tells what is known of it."
     return errors.NotFound(
         f"There is no task {key.label} in the lists of this checkout. Nothing was changed.",
-        hint=f"See them with `tether task list --source {key.source}`.",
+        hint=_did_you_mean(_near(key.id, names)) or see,
     )
+
+
+def _require_not_near(call: context.Context, task_id: str) -> None:
+    """Refuse a name that is a list's id but for a slip."""
+    found = _near(task_id, [key.id for key in call.lists.items])
+    if found:
+        name = "" if call.work.exists else f" A mere name is written `work:{task_id}`."
+        raise errors.NotFound(
+            f"There is no task {task_id} in the lists of this checkout. Nothing was changed.",
+            hint=f"{_did_you_mean(found)}{name}",
+        )
+
+
+def _near(task_id: str, names: list[str]) -> list[str]:
+    """Those of some ids that are nearly this one, the nearest first."""
+    import difflib
+
+    same = [name for name in names if name.casefold() == task_id.casefold()]
+    return same or difflib.get_close_matches(task_id, names, _MAX_NEAR, _NEAR)
+
+
+def _did_you_mean(names: list[str]) -> str:
+    """What to ask whoever named a task that is not there; nothing if there is nothing to ask."""
+    some = list(dict.fromkeys(names))[:_MAX_NEAR]
+    return f"Did you mean {' or '.join(some)}?" if some else ""
 
 
 def known(call: context.Context, word: str) -> Named | None:

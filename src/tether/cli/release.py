@@ -23,7 +23,7 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     if isinstance(closed, claims.Refused):
         raise claim.refusal(closed, session_id)
     return answers.Answer(
-        "claim", shown.claim_value(closed), lambda: f"{key.label} is free: {closed.outcome}."
+        "claim", shown.claim_value(closed), lambda: f"{key.label} is free: {_said(closed)}."
     )
 
 
@@ -50,8 +50,12 @@ def _not_held(call: context.Context, key: ids.TaskKey, session_id: str) -> answe
     if last is None or not let_go:
         raise claim.refusal(answer, session_id)
     return answers.Answer(
-        "claim", shown.claim_value(last), lambda: f"{key.label} is free already: {last.outcome}."
+        "claim", shown.claim_value(last), lambda: f"{key.label} is free already: {_said(last)}."
     )
+
+
+def _said(closed: model.Claim) -> str:
+    return claims.in_words(closed.outcome)
 
 
 VERB = verbs.Verb(

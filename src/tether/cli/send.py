@@ -7,8 +7,9 @@ import sys
 import click
 
 from tether import ids
-from tether.agents import messages, roll
-from tether.cli import answers, cold, context
+from tether.agents import claims, messages, roll
+from tether.cli import answers, cold, context, lookup
+from tether.cli.task import shown
 
 _MAX_STDIN_CHARS = 100_000
 
@@ -53,12 +54,13 @@ def send(
 
     A MESSAGE of `-` is read from stdin.
     """
+    key = shown.key_of(call, task) if task is not None else None
     body = sys.stdin.read(_MAX_STDIN_CHARS) if message == "-" else message
     draft = messages.Draft(
         body,
         kind,
         priority,
-        ids.TaskKey.parse(task) if task is not None else None,
+        key,
         ttl * 1000 if ttl is not None else None,
     )
     # First, so that a mistake leaves nothing behind: the sender may not be registered yet.
@@ -66,7 +68,16 @@ def send(
     found = messages.find(call.store.rows, to)
     sent = messages.send(call.store, call.agent, to, draft)
     value = {"id": sent.id, "to": to, "type": sent.type, "priority": sent.priority, "at": sent.at}
-    return answers.Answer("message", value, lambda: _line(call, found, sent))
+    return answers.Answer("message", value, lambda: _line(call, found, sent) + _unknown(call, key))
+
+
+def _unknown(call: context.Context, key: ids.TaskKey | None) -> str:
+    """A task that neither a file, a list nor a claim knows may be a slip."""
+    if key is None or call.workspace.root is None or lookup.known(call, key.label) is not None:
+        return ""
+    if claims.last_of(call.store.rows, key) is not None:
+        return ""
+    return f"\nNo task {key.label} is known here; the message names it all the same."
 
 
 def _line(call: context.Context, to: messages.To, sent: messages.Message) -> str:

@@ -14,9 +14,12 @@ from tether.cli.task import shown
 from tether.evidence import model
 from tether.evidence import timeline as room
 from tether.hints import Any, NamedTuple
+from tether.store import events
+from tether.tasks import states
 
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{4}-([0-9a-f]{12})")
 _MAX_SESSION_CHARS = 16
+_LET_GO = "let go: "
 _BARS = " ▁▂▃▄▅▆▇█"
 _STYLES = {
     model.WORKED: "green",
@@ -24,6 +27,9 @@ _STYLES = {
     model.MENTIONED: "",
     model.LISTED: "dim",
 }
+# What Tether itself tells is few and says how things ended; but not that somebody was still there.
+_OWN = "tether:event"
+_CHATTER = {each.name.replace("_", " ") for each in events.REGISTRY if each.is_chatter}
 
 
 @click.command()
@@ -46,7 +52,7 @@ def timeline(
     """Show a task's whole life: from files, Git, transcripts, logs and the store.
 
     TASK is its id, or source:id. `worked` and `stated` say that somebody did or declared something;
-    `mentioned` and `listed` are talk, and what is only listed is left out of a text unless it is
+    `mentioned` and `listed` are talk, and that a list has it is left out of a text unless it is
     asked for.
     """
     named = lookup.find(call, task)
@@ -55,10 +61,12 @@ def timeline(
         raise named.missing()
     chosen = [each for each in found.activities if not kinds or each.kind in kinds]
     held = claims.open_of(call.store.rows, named.key)
-    page = _Page(named, held, found, chosen, kinds, limit, pointers)
+    verdict = shown.verdict_of(call, held) if held is not None else ""
+    holder = shown.held_by(held, verdict) if held is not None else ""
+    page = _Page(named, holder, found, chosen, kinds, limit, pointers)
     value: dict[str, Any] = {
         "task": named.value(),
-        "held_by": shown.claim_value(held) if held is not None else None,
+        "held_by": {**shown.claim_value(held), "verdict": verdict} if held is not None else None,
         "last_worked_at": found.last_worked_at or None,
         "activities": [activity_value(each) for each in chosen],
         "sessions": [session_value(each) for each in found.sessions],
@@ -108,7 +116,8 @@ class _Page(NamedTuple):
     """A timeline as people read it."""
 
     named: lookup.Named
-    held: agents.Claim | None
+    holder: str
+    """Who has it, in words; empty if nobody has."""
     found: room.Timeline
     chosen: list[model.Activity]
     kinds: tuple[str, ...]
@@ -116,46 +125,54 @@ class _Page(NamedTuple):
     has_pointers: bool
 
     def lines(self, width: int) -> list[answers.Piece]:
-        head, *rest = self._heading()
+        head, *rest = self._heading(width)
         lines = [answers.Piece(head, "bold"), *map(answers.Piece, rest)]
         picture = _picture(self.chosen, min(60, width - 14))
         lines += [answers.Piece(r, _STYLES.get(r.split(" ", 1)[0], "dim")) for r in picture]
-        told = [e for e in self.chosen if self.kinds or e.kind != model.LISTED]
+        told = [each for each in self.chosen if self.kinds or _is_told(each)]
         newest = told[-self.limit :]
         if newest:
-            lines.append(answers.Piece(""))
-            table = shown.table([_row(each) for each in newest], width).split("\n")
+            rows = [("TIME", "KIND", "WHAT", "BY", "TEXT"), *map(_row, newest)]
+            header, *table = shown.table(rows, width).split("\n")
+            lines += [answers.Piece(""), answers.Piece(header, "bold")]
             for row, each in zip(table, newest, strict=True):
                 lines.append(answers.Piece(row, _STYLES[each.kind]))
                 if self.has_pointers:
                     lines.append(answers.Piece(f"    {each.source}  {each.pointer}", "dim"))
         notes = []
         if len(told) > len(newest):
-            notes.append(f"{len(told) - len(newest)} earlier; `--limit` shows more")
+            notes.append(f"{len(told) - len(newest)} earlier; `--limit` shows more.")
         if len(self.chosen) > len(told):
             number = text.counted(len(self.chosen) - len(told), "listing")
-            notes.append(f"{number}; `--kind listed` shows them")
+            notes.append(f"{number}; `--kind listed` shows them.")
         if notes:
-            lines += [answers.Piece(""), answers.Piece(f"Not shown: {'. '.join(notes)}.", "dim")]
+            said = f"Not shown: {' '.join(notes)}"
+            fits = [said] if len(said) <= width else ["Not shown:", *(f"  {n}" for n in notes)]
+            lines += [answers.Piece(""), *(answers.Piece(line, "dim") for line in fits)]
         return lines
 
-    def _heading(self) -> list[str]:
+    def _heading(self, width: int) -> list[str]:
         named, found = self.named, self.found
-        holder = f"held by {self.held.agent_name}" if self.held is not None else ""
-        state = ", ".join(each for each in (named.state, holder) if each)
+        state = ", ".join(each for each in (named.state, self.holder) if each)
         state = f"  ({state})" if state else ""
-        lines = [f"{named.key.label}  {text.one_line(named.title, 100)}".rstrip() + state]
+        room_left = min(100, max(20, width - len(named.key.label) - 2 - len(state)))
+        lines = [f"{named.key.label}  {text.one_line(named.title, room_left)}".rstrip() + state]
         if found.last_worked_at:
             lines.append(f"Last worked on {text.minute(found.last_worked_at)}.")
+        elif named.state == states.DONE:
+            lines.append("It is marked done; nothing else shows when, or by whom.")
+        elif any(each.kind == model.MENTIONED for each in found.activities):
+            lines.append("It was talked of; nothing shows work on it.")
         elif found.activities:
-            lines.append("Nobody has worked on it, as far as can be seen.")
+            lines.append("Nothing shows work on it.")
         else:
             lines.append("Nothing is known of it but its place on the list.")
         working = {e.session for e in found.activities if e.kind in model.MOVING}
         for each in found.sessions:
             if each.session in working and each.ending == "limited":
                 until = f" until {text.minute(each.resets_at)}" if each.resets_at else ""
-                lines.append(f"Session {each.session} stopped at a usage limit{until}.")
+                who = _short(each.session)
+                lines.append(f"Session {who} stopped at a usage limit{until}.")
         return lines
 
 
@@ -184,12 +201,32 @@ def _picture(chosen: list[model.Activity], width: int) -> list[str]:
 
 
 def _row(each: model.Activity) -> tuple[str, ...]:
-    said = " ".join([each.text, *each.files]) if each.what == "edited" else each.text
-    where = each.pointer.removeprefix("commit:")[:12] if each.source.startswith("git:") else ""
-    return text.minute(each.at), each.kind, each.what, _short(each.session) or where, said
+    what, said = each.what, each.text
+    if what == "edited":
+        said = " ".join([said, *each.files])
+    if what.startswith(_LET_GO):
+        # How it ended is the news, and may be many words.
+        said = f"{claims.in_words(what.removeprefix(_LET_GO))} ({said})"
+        what = "let go"
+    scheme, _, oid = each.pointer.partition(":")
+    if scheme == "commit":
+        said = f"{oid[:7]} {said}"
+    return text.minute(each.at), each.kind, what, _short(each.session) or "-", said
+
+
+def _is_told(each: model.Activity) -> bool:
+    """Is it shown without being asked for?"""
+    is_of_tether = each.source == _OWN and each.what not in _CHATTER
+    return each.kind != model.LISTED or is_of_tether
 
 
 def _short(session: str) -> str:
-    """A session in a column: a person by name, an id that is long and odd by its beginning."""
+    """A session in a column: a person by name, an id that is long and odd by a part of it.
+
+    Ids of version 7 begin with the time: those of one minute differ at their ends only.
+    """
     name = session.removeprefix(f"{agents.HUMAN}-")
-    return name[:8] if _UUID.match(name) else text.one_line(name, _MAX_SESSION_CHARS)
+    found = _UUID.match(name)
+    if found is None:
+        return text.one_line(name, _MAX_SESSION_CHARS)
+    return found[2][-8:] if found[1] == "7" else name[:8]

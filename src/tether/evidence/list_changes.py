@@ -81,7 +81,7 @@ class Lists:
         for task in sorted(before.keys() | after.keys()):
             old, new = before.get(task, ""), after.get(task, "")
             if old != new:
-                kind, what = _judged(old, new)
+                kind, what = _judged(old, new, has_boxes=source in dialects.CHECKBOXES)
             elif len(places.get(task, ())) > 1 and source in _A_FILE_EACH:
                 # From one file to another: somebody assigned it anew, or cleaned up.
                 kind, what = _A_FILE_EACH[source], "moved"
@@ -134,11 +134,11 @@ def is_new(change: model.Activity) -> bool:
     return is_of_list and change.what != TAKEN_OFF
 
 
-def _judged(old: str, new: str) -> tuple[str, str]:
+def _judged(old: str, new: str, *, has_boxes: bool) -> tuple[str, str]:
     """What a change of a task's state in a list is, and in a word."""
     if not old:
         # Most lists come into Git whole: that a task is on one tells nothing of when it was done.
         return model.LISTED, f"listed as {new}"
     if not new:
         return model.LISTED, TAKEN_OFF
-    return model.STATED, _SAID.get(new, new)
+    return model.STATED, _SAID.get(new, new) if has_boxes or new != states.DONE else "marked done"

@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from tether import clock, errors, text
-from tether.cli import answers, cold, context
+from tether import clock, errors, ids, text
+from tether.cli import answers, cold, context, lookup
 from tether.cli.task import move, shown
 from tether.hints import Any, NamedTuple
 from tether.tasks import committing, desk, keeping, model
@@ -193,7 +193,11 @@ def restore(call: context.Context, commits: bool, task: str) -> answers.Answer:
     if commits:
         committing.require_branch(call.workspace)
     at = call.desk()
-    moved, source = keeping.restore(at, shown.task_id(task))
+    try:
+        moved, source = keeping.restore(at, shown.own_id(ids.TaskKey.parse(task), "restore"))
+    except errors.NotFound:
+        shown.own_id(lookup.key_of(call, task), "restore")
+        raise
     commit = committing.commit(at, moved) if commits else None
     answer = shown.moved_answer(moved, source=source, commit=commit)
     return answer._replace(

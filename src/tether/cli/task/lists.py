@@ -14,10 +14,11 @@ from tether.cli.task import shown
 from tether.hints import Any
 from tether.store import events, port
 from tether.tasks import states
-from tether.tasks.sources import model, ticking
+from tether.tasks.sources import dialects, model, ticking
 
 _FOR_FILES = ("commit", "artefact", "partial", "missing", "why")
 _MAX_NOTE_CHARS = 4000
+_MAX_TRACKS = 10
 NO_LISTS = "No task lists were found in this checkout."
 Held = dict[ids.TaskKey, agents.Claim]
 
@@ -26,7 +27,7 @@ def item_of(call: context.Context, key: ids.TaskKey) -> model.Item:
     """The task of a list; NotFound if its list is not here, or does not have it."""
     item = call.lists.items.get(call.lists.resolve(key))
     if item is None:
-        raise lookup.not_listed(key)
+        raise lookup.not_listed(call, key)
     return item
 
 
@@ -73,7 +74,27 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
     said = (
         f"{item.key.label}: {item.state} → {state}  {path}" if path else f"{item.key.label}: let go"
     )
-    return answers.Answer("", value, lambda: text.one_line(said))
+    notes = [*_undone(call, item), f"Commit {path} when you are ready."] if path else []
+    value["notes"] = notes
+    return answers.Answer("", value, lambda: "\n".join(map(text.one_line, [said, *notes])))
+
+
+def _undone(call: context.Context, item: model.Item) -> list[str]:
+    """What is open of a task that is said to be done."""
+    below = [
+        each.state
+        for each in call.lists.items.values()
+        if (each.source, each.parent) == (item.source, item.id) and each.state != model.CANCELLED
+    ]
+    unmet = sum(not is_met for is_met, _ in item.acceptance)
+    counts = (
+        (sum(state != states.DONE for state in below), len(below), "tasks below it", "done"),
+        (item.parts_total - item.parts_done, item.parts_total, "parts", "done"),
+        (unmet, len(item.acceptance), "criteria", "met"),
+    )
+    return [
+        f"Not {met}: {number} of {total} {nouns}." for number, total, nouns, met in counts if number
+    ]
 
 
 def _require_no_more(values: verbs.Values) -> None:
@@ -103,22 +124,24 @@ def show(call: context.Context, key: ids.TaskKey) -> answers.Answer:
     item = item_of(call, key)
     last = claims.last_of(call.store.rows, item.key)
     held = last if last is not None and last.closed_at is None else None
+    verdict = shown.verdict_of(call, held) if held is not None else ""
     at_odds = _at_odds(item, last)
+    above = ids.TaskKey(item.source, item.parent) if item.parent else None
     value = {
-        **item_value(item, held),
+        **item_value(item, held, verdict),
         "last_claim": shown.claim_value(last) if last else None,
         "note": at_odds or None,
     }
 
     def plain() -> str:
         facts = [
-            ("state", item.state + (f" (held by {held.agent_name})" if held else "")),
+            ("state", item.state + (f" ({shown.held_by(held, verdict)})" if held else "")),
             ("claim", at_odds),
             ("where", f"{item.path}:{item.line}"),
-            ("section", item.section),
+            ("section", _section(item, is_task=above in call.lists.items)),
             ("owner", item.owner),
             ("priority", item.priority),
-            ("parent", item.parent),
+            ("parent", item.parent if above in call.lists.items else ""),
             ("parts", f"{item.parts_done} of {item.parts_total} done" if item.parts_total else ""),
             ("needs", ", ".join(item.depends_on)),
             *((("met" if met else "not met"), said) for met, said in item.acceptance),
@@ -132,6 +155,13 @@ def show(call: context.Context, key: ids.TaskKey) -> answers.Answer:
         return answers.told(page, source=f"task {item.key.label}", for_agent=call.is_agent)
 
     return answers.Answer("task", {**value, "untrusted": list(shown.UNTRUSTED)}, plain)
+
+
+def _section(item: model.Item, *, is_task: bool) -> str:
+    """The heading above a task, with its id: what a task is part of need not be a task."""
+    if is_task or not item.parent or item.parent in item.section.split():
+        return item.section
+    return f"{item.parent}  {item.section}".strip()
 
 
 def _at_odds(item: model.Item, last: agents.Claim | None) -> str:
@@ -151,19 +181,18 @@ def listed(call: context.Context, source: str, values: verbs.Values) -> answers.
     tracks = [
         each for each in call.lists.progress if not each.section and source in ("all", each.source)
     ]
+    problems = [
+        each for each in call.lists.problems if source in ("all", dialects.dialect_of(each.path))
+    ]
     some = chosen[: values["limit"]]
     value = {
         "tasks": [item_value(item, held.get(item.key)) for item in some],
         "total": len(chosen),
         "progress": [each._asdict() for each in tracks],
-        "problems": [each._asdict() for each in call.lists.problems],
+        "problems": [each._asdict() for each in problems],
         "untrusted": [*shown.UNTRUSTED, "section", "path"],
     }
-    page = (
-        NO_LISTS
-        if not call.sources
-        else _page(some, held, len(chosen), tracks, len(call.lists.problems))
-    )
+    page = NO_LISTS if not call.sources else _page(some, held, len(chosen), tracks, len(problems))
     return answers.Answer(
         "", value, lambda: answers.told(page, source="task lists", for_agent=call.is_agent)
     )
@@ -210,7 +239,7 @@ def _agent(item: model.Item, held: Held) -> str:
 def _page(
     some: list[model.Item], held: Held, total: int, tracks: list[model.Progress], problems: int
 ) -> str:
-    lines = []
+    lines = [] if total else ["No such tasks in the lists."]
     if some:
         rows = [("ID", "STATE", "PRIORITY", "AGENT", "TITLE")]
         for item in some:
@@ -220,17 +249,31 @@ def _page(
         lines.append(shown.table(rows, shown.width()))
     if total > len(some):
         lines.append(f"{len(some)} of {total} tasks; --limit shows more.")
-    lines += [
-        f"{each.source} {text.one_line(each.track)}: {each.done} of {each.total} done"
-        for each in tracks
-    ]
+    lines += _progress(tracks)
     if problems:
         lines.append(f"{text.counted(problems, 'problem')} in the lists; --json has more.")
-    return "\n".join(lines) or "No such tasks in the lists."
+    return "\n".join(lines)
 
 
-def item_value(item: model.Item, held: agents.Claim | None) -> dict[str, Any]:
-    """A task of a list for programs."""
+def _progress(tracks: list[model.Progress]) -> list[str]:
+    """How much of each track is done; of many only those with something to do."""
+    is_long = len(tracks) > _MAX_TRACKS
+    open_ones = [each for each in tracks if each.done < each.total] if is_long else tracks
+    some = open_ones[:_MAX_TRACKS]
+    lines = [
+        f"{each.source} {text.one_line(each.track)}: {each.done} of {each.total} done"
+        for each in some
+    ]
+    if len(open_ones) > len(some):
+        lines.append(f"{len(open_ones) - len(some)} more have something to do; --json has all.")
+    if len(tracks) > len(open_ones):
+        lines.append(f"{len(tracks) - len(open_ones)} others are complete.")
+    return lines
+
+
+def item_value(item: model.Item, held: agents.Claim | None, verdict: str = "") -> dict[str, Any]:
+    """A task of a list for programs; whether its holder is alive only where that was asked."""
+    judged = {"verdict": verdict} if verdict else {}
     return {
         "key": item.key.label,
         "source": item.source,
@@ -238,7 +281,7 @@ def item_value(item: model.Item, held: agents.Claim | None) -> dict[str, Any]:
         "state": item.state,
         "title": text.clean(item.text),
         "owner": text.clean(item.owner) or None,
-        "held_by": shown.claim_value(held) if held is not None else None,
+        "held_by": {**shown.claim_value(held), **judged} if held is not None else None,
         "priority": item.priority,
         "parent": text.clean(item.parent) or None,
         "section": text.clean(item.section) or None,

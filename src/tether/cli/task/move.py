@@ -18,7 +18,7 @@ WHY = verbs.Option("--why", "The reason, for the task's history.", "TEXT", "")
 Act = Callable[[desk.Desk, verbs.Values], "desk.Moved | claims.Refused"]
 
 
-def acting(act: Act) -> Callable[[context.Context, verbs.Values], answers.Answer]:
+def acting(act: Act, verb: str = "") -> Callable[[context.Context, verbs.Values], answers.Answer]:
     """A command from what it does with a desk."""
 
     def run(call: context.Context, values: verbs.Values) -> answers.Answer:
@@ -27,7 +27,7 @@ def acting(act: Act) -> Callable[[context.Context, verbs.Values], answers.Answer
             from tether.cli.task import lists
 
             return lists.end(call, key, values, "finish" if act is _finish else "fail")
-        values["task"] = shown.task_id(key.label)
+        values["task"] = shown.own_id(key, verb)
         commits = values.get("commit", False)
         if commits:
             from tether.tasks import committing
@@ -184,7 +184,7 @@ VERBS = {
         help="Start a task that is assigned to you.",
         options=(COMMIT, SESSION),
         arguments=(shown.TASK,),
-        run=acting(_start),
+        run=acting(_start, "start"),
     ),
     "extend": verbs.Verb(
         name="extend",
@@ -213,7 +213,8 @@ VERBS = {
         run=acting(
             lambda at, given: moves.give_back(
                 at, given["task"], why=given["why"], epoch=given["epoch"]
-            )
+            ),
+            "return",
         ),
     ),
     "complete": verbs.Verb(

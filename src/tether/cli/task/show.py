@@ -24,7 +24,7 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         from tether.cli.task import lists
 
         return lists.show(call, key)
-    task_id = shown.task_id(key.label)
+    task_id = shown.own_id(key)
     loaded = _load(call, task_id)
     view = call.viewer.view(loaded.task) if loaded else call.viewer.absent(task_id)
     if view is None:

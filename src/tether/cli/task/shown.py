@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from tether import clock, errors, ids, text, workspace
-from tether.agents import claims
+from tether.agents import claims, roll
 from tether.agents import model as agents
 from tether.cli import answers, verbs
 from tether.hints import TYPE_CHECKING, Any
@@ -23,15 +23,26 @@ UNTRUSTED = (
     *("title", "status", "agent", "artefacts", "depends_on", "parent", "problem"),
     *("fields", "note", "waits_for"),
 )
+# What to do with a task of a list instead.
+_FOR_LISTS = {
+    "history": "`tether timeline {task}` shows its life.",
+    "note": "`tether handoff {task} --note TEXT` leaves a note for whoever takes it up.",
+    "restore": "Git has the list itself; `tether timeline {task}` names the commits.",
+    "return": "`tether release {task}` lets go of it.",
+    "start": "`tether claim {task}` starts it.",
+}
+_FOR_OTHERS = (
+    "`tether claim`, `finish`, `fail` and `release` take such tasks; the rest is changed in the"
+    " list itself."
+)
 
 
-def task_id(value: str) -> ids.TaskId:
-    """The id of a task that has a file; `work:` before it does no harm."""
-    key = ids.TaskKey.parse(value)
+def own_id(key: ids.TaskKey, verb: str = "") -> ids.TaskId:
+    """The id of a task that has a file; for one of a list the error that says what to do."""
     if key.source != ids.OWN_SOURCE:
         raise errors.NotAllowed(
-            "Tasks of other lists have no file to move. Nothing was changed.",
-            hint="Use `tether claim` and `tether release` for them.",
+            f"{key.label} is a task of a list and has no file of its own. Nothing was changed.",
+            hint=_FOR_LISTS.get(verb, _FOR_OTHERS).format(task=key.label),
         )
     return ids.TaskId(key.id)
 
@@ -115,6 +126,17 @@ def claim_value(claim: agents.Claim) -> dict[str, Any]:
     value = claim._asdict()
     value["checkpoint"] = answers.untrusted(claim.checkpoint, f"checkpoint {claim.key.label}")
     return {"key": claim.key.label, **value}
+
+
+def verdict_of(call: context.Context, held: agents.Claim) -> str:
+    """Whether the holder of an open claim is alive, as `tether agent list` says it."""
+    holder = roll.require(call.store.rows, held.session_id)
+    return call.spot.shown_verdict(holder).state if holder.is_here else holder.status
+
+
+def held_by(held: agents.Claim, verdict: str) -> str:
+    """`held by claude-7777, dead`; that somebody is alive goes without saying."""
+    return f"held by {held.agent_name}" + (f", {verdict}" if verdict != "alive" else "")
 
 
 def _held_by(view: views.View) -> dict[str, Any] | None:

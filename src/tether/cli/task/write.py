@@ -118,6 +118,6 @@ VERBS = {
         help="Add a remark to a task's history.",
         options=(move.COMMIT, move.SESSION),
         arguments=(shown.TASK, verbs.Argument("text", "The remark.")),
-        run=move.acting(lambda at, given: editing.note(at, given["task"], given["text"])),
+        run=move.acting(lambda at, given: editing.note(at, given["task"], given["text"]), "note"),
     ),
 }

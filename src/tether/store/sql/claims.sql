@@ -44,6 +44,15 @@ SELECT * FROM claims WHERE source = :source AND task = :task ORDER BY epoch DESC
 -- Every claim of a task, newest first.
 SELECT * FROM claims WHERE source = :source AND task = :task ORDER BY epoch DESC;
 
+-- name: called
+-- The newest claim of each list's task of this id; those that are open come first.
+SELECT * FROM claims
+WHERE task = :task AND epoch = (
+    SELECT max(epoch) FROM claims AS newer
+    WHERE newer.source = claims.source AND newer.task = claims.task
+)
+ORDER BY closed_at IS NOT NULL, source;
+
 -- name: open_ones
 -- All open claims, of everybody or of one session, oldest first.
 SELECT * FROM claims
