@@ -100,7 +100,7 @@ def test_what_is_open_of_a_finished_task_is_told(scene: Scene) -> None:
     )
     write(scene, COUNT_FILE, COUNT.replace("All\n", "All\n- [x] #2 Some\n"))
     for word, said in (
-        ("H.1", "2 of 3 tasks below it are not done."),
+        ("H.1", "Not done: 2 of 3 tasks below it."),
         ("H.2", "Not done: 1 of 2 parts."),
         ("H.1.1", None),
     ):
