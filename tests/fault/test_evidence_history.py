@@ -307,6 +307,19 @@ def test_a_reading_that_is_interrupted_goes_on_where_it_stopped(
     assert woven.look() == woven.fresh()
 
 
+def test_a_reading_that_is_killed_at_its_very_end_is_brought_to_it(
+    woven: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as planted:
+        planted.setattr(commits.History, "_kinds", die)
+        with pytest.raises(KeyboardInterrupt):
+            woven.look()
+    assert woven.look() == woven.fresh()
+
+
 def test_a_reader_that_takes_too_much_for_read_is_caught(
     woven: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,8 @@ class _Known(NamedTuple):
     absent: tuple[git.Oid, ...] = ()
     """Versions of lists that were not here."""
     problems: tuple[model.Problem, ...] = ()
+    is_whole: bool = False
+    """Was a reading brought to its end, and not killed after its last step?"""
 
     @property
     def nothing(self) -> _Known:
@@ -83,7 +85,8 @@ class History:
         if self._has_come(lists.absent):
             known, lists = (each._replace(is_current=False) for each in (known, lists))
         tips = self._tips()
-        if all(each.is_current and set(each.tips) == set(tips) for each in (known, lists)):
+        are_current = all(e.is_current and set(e.tips) == set(tips) for e in (known, lists))
+        if are_current and lists.is_whole:
             return 0
         count = 0
         with ledger.transaction(self._connection) as transaction:
@@ -227,6 +230,7 @@ class History:
             tuple(map(git.Oid, found.get("oids", []))),
             tuple(map(git.Oid, found.get("absent", []))),
             tuple(model.Problem(*each) for each in json.loads(problems)),
+            "kinds" in found,
         )
 
     def _keep(self, source: str, known: _Known, *, kinds: bool = False) -> None:
