@@ -12,7 +12,7 @@ from collections.abc import Iterable
 _SENTENCES = re.compile(r"(?<=[.!?])(?=\s|$)|[\n]+")
 _CLAUSES = re.compile(r"[.!,;:)](?=\s|$)|\s[-–—]\s|\s\(|\s(?:but|and)\s", re.IGNORECASE)
 # `feat(H.1.1)!: `, `[H.1.1] `, `H.1.1: `: the task is meant by what follows.
-_LABEL = re.compile(r"\s*(?:[\w./-]{1,40}(?:\([^()\n]{0,60}\))?!?:\s|\[[^\]\n]{0,60}\]:?\s)")
+_LABEL = re.compile(r"\s{0,9}(?:[\w./-]{1,40}(?:\([^()\n]{0,60}\))?!?:\s|\[[^\]\n]{0,60}\]:?\s)")
 _RESERVED = re.compile(
     r"\b(?:not|never|none|nothing|half|partly|partially|mostly|almost|nearly|remain\w*|rest|left"
     r"|to be|still|yet|until|before|once|when|whenever|if|after|cannot|will|shall|should|must"
