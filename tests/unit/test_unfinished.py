@@ -146,7 +146,7 @@ def test_which_branch_is_the_main_one(
     for name in names[1:]:
         git("branch", name, cwd=tmp_path)
     is_of_task = traces.naming_any(patterns.Finder(patterns.Kinds(("track",))))
-    assert unfinished.main_branch(tether_git.Git(str(tmp_path)), is_of_task) == expected
+    assert branches.main_branch(tether_git.Git(str(tmp_path)), is_of_task) == expected
 
 
 def test_the_users_own_name_for_it_is_the_main_one(
@@ -159,7 +159,7 @@ def test_the_users_own_name_for_it_is_the_main_one(
     git("init", "-q", "-b", "stem", cwd=where)
     commit(git, where, "Begin")
     git("branch", "topic", cwd=where)
-    assert unfinished.main_branch(tether_git.Git(str(where))) == "stem"
+    assert branches.main_branch(tether_git.Git(str(where))) == "stem"
 
 
 def test_what_only_the_remote_has_may_be_the_main_one(repo: Path, git: Git) -> None:
@@ -167,12 +167,12 @@ def test_what_only_the_remote_has_may_be_the_main_one(repo: Path, git: Git) -> N
     git("branch", "-q", "feature/H.1.1", cwd=repo)
     clone = repo.parent / "clone"
     git("clone", "-q", "-b", "feature/H.1.1", str(repo), str(clone), cwd=repo)
-    assert unfinished.main_branch(tether_git.Git(str(clone))) == "develop"
+    assert branches.main_branch(tether_git.Git(str(clone))) == "develop"
     assert read(clone).branches == ()
     commit(git, clone, "One", "a.py")
     assert [each.name for each in read(clone).branches] == ["feature/H.1.1"]
     git("remote", "set-head", "origin", "-d", cwd=clone)
-    assert unfinished.main_branch(tether_git.Git(str(clone))) == "develop", "by its name"
+    assert branches.main_branch(tether_git.Git(str(clone))) == "develop", "by its name"
 
 
 def test_the_remote_says_which_branch_is_the_main_one(repo: Path, git: Git) -> None:
@@ -181,7 +181,7 @@ def test_the_remote_says_which_branch_is_the_main_one(repo: Path, git: Git) -> N
     git("clone", "-q", "-b", "main", str(repo), str(clone), cwd=repo)
     git("branch", "-q", "develop", "origin/develop", cwd=clone)
     git("remote", "set-head", "origin", "develop", cwd=clone)
-    assert unfinished.main_branch(tether_git.Git(str(clone))) == "develop"
+    assert branches.main_branch(tether_git.Git(str(clone))) == "develop"
 
 
 def test_without_a_main_branch_nothing_is_compared(tmp_path: Path, git: Git) -> None:

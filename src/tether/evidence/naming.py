@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from tether import errors, git, ids
-from tether.evidence import commit_messages, commits, features, ledger, model, unfinished
+from tether.evidence import branches, commit_messages, commits, features, ledger, model
 from tether.git import reach
 from tether.tasks.sources import dialects
 
@@ -55,7 +55,7 @@ def _on_branch(
     connection: sqlite3.Connection, repository: git.Git, feature: str, oids: list[git.Oid]
 ) -> set[git.Oid]:
     """Those of the commits that were made on the branch of a feature, merged or not."""
-    main = unfinished.main_branch(repository)
+    main = branches.main_branch(repository)
     refs = [*repository.refs("refs/heads"), *repository.refs("refs/remotes")]
     bases = [oid for ref, oid in refs if main and ref.endswith(f"/{main}")]
     ranges = [

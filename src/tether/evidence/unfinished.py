@@ -24,8 +24,6 @@ _MAX_COMMITS = 1000
 # What Git writes itself names the last commit, not what is stashed.
 _MESSAGE = re.compile(r"On [^:\n]{1,250}: (?P<message>.{0,2000})", re.DOTALL)
 
-main_branch = branches.main_branch
-
 
 class Stay(NamedTuple):
     """Where and when somebody was at work."""
@@ -142,7 +140,7 @@ def read(here: workspace.Workspace, wanted: Wanted) -> Unfinished:
     try:
         worktrees = [each for each in repository.worktrees() if not each.is_bare]
         refs = [*repository.refs("refs/heads"), *repository.refs("refs/remotes")]
-        main = main_branch(repository, wanted.is_some_task)
+        main = branches.main_branch(repository, wanted.is_some_task)
         asked = branches.Asked(wanted.is_named, wanted.branch, wanted.commits)
         found = branches.unmerged(repository, main, asked) if main else branches.Unmerged()
         wanted = wanted._replace(committed=_committed(repository, wanted))

@@ -82,13 +82,6 @@ class Lists:
             seen.add(key)
         return key
 
-    def resolve_any(self, key: ids.TaskKey) -> ids.TaskKey:
-        """The task that an id meant in some list, if it was consolidated into another one."""
-        for old in self.aliases:
-            if old.id == key.id and (new := self.resolve(old)) in self.items:
-                return new
-        return key
-
     def prefixes(self) -> tuple[tuple[str, str], ...]:
         """How the ids of lists that choose their own begin, the commonest first."""
         return prefixes(self.items.values())
