@@ -12,7 +12,8 @@ import pytest
 from tests.fault import site as sites
 from tests.fault.site import TRACK, Git, Site
 from tether import git as gits
-from tether.evidence import commits, list_changes, model
+from tether.evidence import model
+from tether.evidence.history import commits, list_changes
 
 AUTHOR = "T <t@example.com>"
 

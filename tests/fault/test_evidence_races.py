@@ -25,7 +25,8 @@ from tests.fault.site import OTHER, Git, Site
 from tests.fault.test_files_disk_full import may_mount, on_small_disk
 from tests.figures import Figures
 from tether import index
-from tether.evidence import commits, ledger
+from tether.evidence import ledger
+from tether.evidence.history import commits
 
 # For each byte that it is sent, appends some lines in pieces of any length; now and then it puts
 # the file aside under another name, and begins a new one.

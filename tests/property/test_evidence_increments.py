@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 from tests import scale, trails
 from tests.figures import Figures
 from tether import git, ids
-from tether.evidence import commits, list_changes, model
+from tether.evidence import model
+from tether.evidence.history import commits, list_changes
 
 TASKS = ("H.1", "H.1.1", "H.1.10", "H.1.1.1", "AA.2")
 TRACK = "plans/TRACK-H-HOUSE.md"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tether.evidence import commit_messages, model
+from tether.evidence import model
+from tether.evidence.history import commit_messages
 from tether.tasks.sources import patterns
 
 FINDER = patterns.Finder(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tether.evidence import features, model
+from tether.evidence import model
+from tether.evidence.history import features
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from tether import git, ids
 from tether.agents import model as agents
 from tether.brief import fitting, handoff
-from tether.evidence import branches, lost, model, recall, stretches, timeline, unfinished
+from tether.evidence import model, recall, stretches, timeline
+from tether.evidence.unfinished import branches, lost
+from tether.evidence.unfinished import reading as unfinished
 
 KEY = ids.TaskKey("track", "H.1.1")
 AT = "2026-11-01T00:00:00.000Z"

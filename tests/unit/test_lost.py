@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from tether import clock, workspace
-from tether.evidence import lost, model, unfinished
+from tether.evidence import model
+from tether.evidence.unfinished import lost
+from tether.evidence.unfinished import reading as unfinished
 
 Git = Callable[..., str]
 NOW = clock.SystemClock().now_ms()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tether.evidence import ownership
+from tether.evidence.unfinished import ownership
 
 ALL: dict[str, Any] = {"is_all_own": True}
 

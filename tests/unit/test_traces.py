@@ -6,7 +6,8 @@ import pytest
 
 from tether import ids
 from tether.brief import traces
-from tether.evidence import model, neighbours, stretches, timeline
+from tether.evidence import model, stretches, timeline
+from tether.evidence.unfinished import neighbours
 from tether.tasks.sources import patterns
 
 KEY = ids.TaskKey("track", "H.1.1")

@@ -12,7 +12,8 @@ import pytest
 from tether import clock, workspace
 from tether import git as tether_git
 from tether.brief import traces
-from tether.evidence import branches, unfinished
+from tether.evidence.unfinished import branches
+from tether.evidence.unfinished import reading as unfinished
 from tether.tasks.sources import patterns
 
 Git = Callable[..., str]

@@ -21,7 +21,8 @@ from collections.abc import Callable
 
 from tether import host, ids, workspace
 from tether.bench.workload import writing
-from tether.evidence import commits, keeping, ledger, places, witness
+from tether.evidence import keeping, ledger, places, witness
+from tether.evidence.history import commits
 from tether.hints import Any
 from tether.store import sqlite
 from tether.tasks.sources import finding, patterns

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from tether import text
 from tether.brief import finished
-from tether.evidence import lost, model
+from tether.evidence import model
+from tether.evidence.unfinished import lost
 from tether.hints import NamedTuple
 
 _MAX_NAMED = 3

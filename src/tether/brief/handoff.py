@@ -13,7 +13,9 @@ from tether.agents import claims
 from tether.agents import model as agents
 from tether.brief import contradictions as disagreeing
 from tether.brief import fitting
-from tether.evidence import lost, model, recall, stretches, timeline, unfinished
+from tether.evidence import model, recall, stretches, timeline
+from tether.evidence.unfinished import lost
+from tether.evidence.unfinished import reading as unfinished
 from tether.hints import NamedTuple
 from tether.tasks import states
 

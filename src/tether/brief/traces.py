@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 from tether import ids
 from tether.agents import model as agents
-from tether.evidence import lost, model, neighbours, stretches, timeline, unfinished
+from tether.evidence import model, stretches, timeline
+from tether.evidence.unfinished import lost, neighbours
+from tether.evidence.unfinished import reading as unfinished
 from tether.tasks.sources import patterns
 
 

@@ -11,16 +11,9 @@ from tether.agents import model as agents
 from tether.brief import handoff as room
 from tether.brief import traces
 from tether.cli import context, lookup
-from tether.evidence import (
-    claimed,
-    lost,
-    model,
-    neighbours,
-    recall,
-    stretches,
-    timeline,
-    unfinished,
-)
+from tether.evidence import claimed, model, recall, stretches, timeline
+from tether.evidence.unfinished import lost, neighbours
+from tether.evidence.unfinished import reading as unfinished
 from tether.hints import Any, NamedTuple
 from tether.store import events
 from tether.tasks import states, workdir

@@ -7,7 +7,8 @@ import json
 import os
 from collections.abc import Callable, Iterable
 
-from tether.evidence import features, lines, model, places
+from tether.evidence import lines, model, places
+from tether.evidence.history import features
 from tether.evidence.transcripts import adapter
 from tether.hints import Any, NamedTuple, Protocol
 from tether.tasks.sources import patterns

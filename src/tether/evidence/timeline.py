@@ -11,7 +11,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from tether import clock, errors, git, ids, text
-from tether.evidence import claimed, commits_claimed, ledger, list_changes, model, naming, readers
+from tether.evidence import claimed, ledger, model, readers
+from tether.evidence.history import commits_claimed, list_changes, naming
 from tether.hints import NamedTuple
 from tether.store import events, port, sql
 

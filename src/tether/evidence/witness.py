@@ -7,7 +7,8 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from tether import errors, git, host, index, workspace
-from tether.evidence import claimed, commits, keeping, kinds, ledger, made, model, places, timeline
+from tether.evidence import claimed, keeping, kinds, ledger, model, places, timeline
+from tether.evidence.history import commits, made
 from tether.hints import NamedTuple, TypeVar
 from tether.ids import TaskKey
 from tether.store import port, sql

@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from tether.evidence import features, mentions, model
+from tether.evidence import mentions, model
+from tether.evidence.history import features
 from tether.evidence.transcripts import adapter, claude_records, claude_tools, decoding, notes
 from tether.hints import Any
 from tether.tasks.sources import patterns

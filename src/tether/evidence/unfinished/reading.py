@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from tether import clock, errors, git, workspace
-from tether.evidence import branches, ownership, places
+from tether.evidence import places
+from tether.evidence.unfinished import branches, ownership
 from tether.git import reach, reflog
 from tether.hints import NamedTuple
 

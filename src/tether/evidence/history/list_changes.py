@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tether import clock, git, ids
-from tether.evidence import mentions, model, versions
+from tether.evidence import mentions, model
+from tether.evidence.history import versions
 from tether.tasks import states, workdir
 from tether.tasks.sources import dialects, history
 from tether.tasks.sources import model as lists

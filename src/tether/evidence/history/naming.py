@@ -10,7 +10,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from tether import errors, git, ids
-from tether.evidence import branches, commit_messages, commits, features, ledger, model
+from tether.evidence import ledger, model
+from tether.evidence.history import commit_messages, commits, features
+from tether.evidence.unfinished import branches
 from tether.git import reach
 from tether.tasks.sources import dialects
 

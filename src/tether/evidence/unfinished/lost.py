@@ -11,7 +11,8 @@ import os
 from collections.abc import Callable, Iterable
 
 from tether import clock, errors, git
-from tether.evidence import model, unfinished
+from tether.evidence import model
+from tether.evidence.unfinished import reading
 from tether.git import reach, worktree
 from tether.hints import NamedTuple
 
@@ -71,7 +72,7 @@ def edits(
     last: dict[tuple[str, str], str] = {}
     for each in made(activities):
         for path in absolute(each, directories):
-            root = unfinished.top_of(path, roots)
+            root = reading.top_of(path, roots)
             if root and path != root:
                 name = (root, path.removeprefix(f"{root}/"))
                 last[name] = max(last.get(name, ""), each.at)
@@ -80,7 +81,7 @@ def edits(
 
 
 def candidates(
-    found: Iterable[Edit], left: unfinished.Unfinished, leaves_out: Callable[[str], bool]
+    found: Iterable[Edit], left: reading.Unfinished, leaves_out: Callable[[str], bool]
 ) -> list[Edit]:
     """The edits that are not in a checkout now. One that was not looked into is passed over."""
     looked = {each.path for each in left.checkouts if each.is_complete}
@@ -102,7 +103,7 @@ def decide(found: Iterable[Edit], touched: dict[str, int]) -> list[Edit]:
     return [e for e in found if touched.get(e.path, -1) < clock.parse(e.at) - _SLACK_MS]
 
 
-def read(place: str, found: list[Edit], left: unfinished.Unfinished) -> list[Lost]:
+def read(place: str, found: list[Edit], left: reading.Unfinished) -> list[Lost]:
     """Ask Git for what became of edits that are in no checkout."""
     if not found:
         return []

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from tether import ids
 from tether.agents import claims as claiming
 from tether.agents import model as agents
-from tether.evidence import attribution, claimed, readers, unfinished
+from tether.evidence import attribution, claimed, readers
+from tether.evidence.unfinished import reading
 from tether.hints import NamedTuple
 from tether.store import port
 
@@ -113,7 +114,7 @@ def _sessions(
         each = readers.from_json(facts)
         if each is None or each.last_at <= own.since or each.session in found:
             continue
-        if unfinished.top_of(each.cwd, roots) == own.checkout and counts(each.session):
+        if reading.top_of(each.cwd, roots) == own.checkout and counts(each.session):
             found.add(each.session)
     return sorted(found)
 

@@ -14,7 +14,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 
 from tether import clock, git
-from tether.evidence import commit_messages, features, ledger, list_changes, mentions, model
+from tether.evidence import ledger, mentions, model
+from tether.evidence.history import commit_messages, features, list_changes
 from tether.hints import NamedTuple
 from tether.tasks.sources import dialects, finding, patterns
 

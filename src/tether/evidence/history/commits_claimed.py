@@ -14,7 +14,8 @@ from tether import clock, git, ids
 from tether.agents import claims as claiming
 from tether.agents import model as agents
 from tether.agents import roll
-from tether.evidence import attribution, claimed, commit_messages, commits, ledger, made, model
+from tether.evidence import attribution, claimed, ledger, model
+from tether.evidence.history import commit_messages, commits, made
 from tether.git import reflog
 from tether.hints import NamedTuple
 from tether.store import events, port
