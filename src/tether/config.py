@@ -140,6 +140,53 @@ SETTINGS = (
         "What the store keeps of transcripts, which agents delete after some weeks: `excerpts`"
         " without secrets, or `pointers` alone.",
     ),
+    Setting(
+        "vacuum.stale_days",
+        7,
+        "After this silence a task that somebody began counts as dropped.",
+        minimum=1,
+        maximum=36_500,
+    ),
+    Setting(
+        "vacuum.long_claim_hours",
+        24,
+        "How long somebody may have a task before that is told.",
+        minimum=1,
+        maximum=876_000,
+    ),
+    Setting(
+        "vacuum.parked_days",
+        30,
+        "After this silence a whole track counts as parked, not its tasks as dropped.",
+        minimum=1,
+        maximum=36_500,
+    ),
+    Setting(
+        "vacuum.window_days",
+        30,
+        "How far back `tether vacuum` looks; with --deep it looks at everything.",
+        minimum=1,
+        maximum=36_500,
+    ),
+    Setting(
+        "vacuum.alert_percent",
+        84,
+        "How probable it must be that a task was dropped, for it to be reported as such.",
+        maximum=100,
+    ),
+    Setting(
+        "vacuum.save_dir",
+        "",
+        "Where every standard and deep sweep saves its report as a dated document; none if empty.",
+        is_path=True,
+    ),
+    Setting(
+        "vacuum.agents_may_cancel",
+        0,
+        "1 lets agents cancel tasks with `tether vacuum cancel`; otherwise only people do.",
+        is_tracked=False,
+        maximum=1,
+    ),
     *(
         Setting(
             f"evidence.{name}_dir",

@@ -25,6 +25,7 @@ _SALT = b"tether host 1\0"
 _MACHINE_ID_FILES = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 _MACHINE_ID = re.compile(rb"[0-9A-Fa-f-]{32,36}")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_BOOTED = re.compile(rb"^btime ([0-9]{1,15})$", re.MULTILINE)
 _NAMESPACE_PIDS = re.compile(rb"^NSpid:\s*(.*)$", re.MULTILINE)
 
 Outcome = Literal["seen", "gone", "unreadable"]
@@ -137,6 +138,15 @@ def monotonic_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
+def started_ms(start_ticks: int, proc: str = PROC) -> int | None:
+    """When a process of these start ticks started, by the wall clock; to a second or two."""
+    if sys.platform == "darwin":
+        return start_ticks
+    booted = _BOOTED.search(_read(f"{proc}/stat", 1 << 20))
+    per_second = os.sysconf("SC_CLK_TCK")
+    return int(booted[1]) * 1000 + start_ticks * 1000 // per_second if booted else None
+
+
 def is_in_use(pid: int) -> bool:
     """Whether some process, of whomever, has this pid."""
     try:
@@ -202,14 +212,14 @@ def _counts_as_we_do(proc: str) -> bool:
     return _read_link(f"{proc}/self") == str(os.getpid())
 
 
-def _read(path: str) -> bytes:
+def _read(path: str, max_bytes: int = 8192) -> bytes:
     """The start of a small file, or nothing when it is missing, forbidden or just going away."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""
     try:
-        return os.read(fd, 8192)
+        return os.read(fd, max_bytes)
     except OSError:
         return b""
     finally:

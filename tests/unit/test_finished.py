@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tether.brief import finished
+from tether.evidence import finished
 
 NAMES = ("H.1.1", "G.2")
 FINISHED = [

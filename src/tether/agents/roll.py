@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from tether import errors, ids
@@ -66,6 +67,15 @@ def by_name(rows: Rows, agent_name: str) -> list[model.Agent]:
 def here(rows: Rows, *, everyone: bool = False) -> list[model.Agent]:
     """Who is active or idle, or has ever been here; the last seen first."""
     return [model.agent(row) for row in rows(_SQL.here, everyone=int(everyone))]
+
+
+def retired(rows: Rows, session_id: str) -> tuple[str, str]:
+    """The verdict and the reason of the sweep that retired a session."""
+    found = rows(_SQL.retired, session_id=session_id)
+    if not found:
+        return "expired", "a sweep found it gone"
+    data = json.loads(found[0]["data"])
+    return str(data.get("verdict", "expired")), str(data.get("reason", ""))
 
 
 def family(rows: Rows, session_id: str) -> list[model.Agent]:

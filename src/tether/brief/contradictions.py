@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tether import text
-from tether.brief import finished
-from tether.evidence import model
+from tether.evidence import finished, model
 from tether.evidence.unfinished import lost
 from tether.hints import NamedTuple
 

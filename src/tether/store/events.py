@@ -119,6 +119,26 @@ HANDOFF_LEFT = EventType(
     ("note",),
     "Somebody left a note for whoever takes up a task next.",
 )
+VACUUM_SWEPT = EventType(
+    "vacuum_swept",
+    ("sweep_type", "counts", "new", "settled"),
+    "A sweep looked for orphans; `counts` says how many tasks there are of each kind.",
+)
+ORPHAN_RESOLVED = EventType(
+    "orphan_resolved",
+    ("report", "type", "resolution", "why"),
+    "A finding was settled: adopted, completed, deferred, cancelled, or cleared as it ended.",
+)
+WORK_DEFERRED = EventType(
+    "work_deferred",
+    ("scope", "name", "until", "why"),
+    "Somebody decided that a task, a track or the project has time.",
+)
+DEFERRAL_ENDED = EventType(
+    "deferral_ended",
+    ("scope", "name", "why"),
+    "What was deferred has no time any more: its day came, it was touched, or somebody said so.",
+)
 
 REGISTRY = (
     WORKSPACE_INITIALISED,
@@ -138,6 +158,10 @@ REGISTRY = (
     TASK_MOVED,
     TASK_EDITED,
     HANDOFF_LEFT,
+    VACUUM_SWEPT,
+    ORPHAN_RESOLVED,
+    WORK_DEFERRED,
+    DEFERRAL_ENDED,
 )
 
 

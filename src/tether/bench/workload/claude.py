@@ -114,6 +114,10 @@ class Page:
             f'"sessionId":"{session}"}}\n'
         )
 
+    def rest(self, at: int) -> None:
+        """The turn is over: the agent has answered, and waits."""
+        self._say(at, transcripts.Step(transcripts.THOUGHT), shapes.AT_REST)
+
     def dangle(self, at: int, task: str) -> None:
         """A tool is called, and nothing comes back."""
         found = ((task, truth.WORKED),) if task else ()

@@ -58,3 +58,4 @@ CONTINUED = (
     " summary below covers the earlier portion of the conversation.\\n\\n"
 )
 SUMMARY = '"isVisibleInTranscriptOnly":true,"isCompactSummary":true,'
+AT_REST = '{"type":"text","text":"That is all for now."}'

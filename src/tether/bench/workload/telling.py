@@ -110,6 +110,8 @@ class Teller:
             self._killed += 1
         elif session.ending == model.LIMITED:
             page.limit(at)
+        elif session.ending == model.AT_REST:
+            page.rest(at)
 
     def _repeat(self, session: model.Session, place: claude.Place) -> None:
         """Begin with the records of the session that this one resumes."""

@@ -213,3 +213,8 @@ RETURNING session_id;
 -- name: lock
 -- Take the row of a session first, as every act of its own does: so nobody waits in a circle.
 UPDATE agents SET version = version WHERE session_id = :session_id;
+
+-- name: retired
+-- What the sweep that retired a session had seen.
+SELECT data FROM events WHERE session = :session_id AND type = 'agent_stale'
+ORDER BY id DESC LIMIT 1;

@@ -1,0 +1,128 @@
+-- name: last_claims
+-- The newest claim of every task that was ever claimed.
+SELECT * FROM claims AS c
+WHERE epoch = (SELECT MAX(epoch) FROM claims WHERE source = c.source AND task = c.task);
+
+-- name: released
+-- Tasks that were taken from somebody who was gone, and of which nobody told anything since.
+SELECT * FROM claims AS c
+WHERE outcome = 'released_stale'
+  AND NOT EXISTS (
+    SELECT 1 FROM claims WHERE source = c.source AND task = c.task AND epoch > c.epoch
+  )
+  AND NOT EXISTS (
+    SELECT 1 FROM events AS e
+    WHERE e.source = c.source AND e.task = c.task AND e.type = 'task_moved' AND e.at > c.closed_at
+  )
+ORDER BY closed_at;
+
+-- name: conflicts
+-- Every conflict that no finished task has settled, oldest first.
+SELECT * FROM conflicts WHERE resolution IS NULL OR resolution <> 'finished' ORDER BY id;
+
+-- name: told
+-- The tasks that the log tells of up to a time, but for chatter, with when that was last.
+SELECT source, task, MAX(at) AS at FROM events
+WHERE task IS NOT NULL AND source IS NOT NULL AND at <= :until
+  AND type IN ('claim_taken', 'claim_adopted', 'task_moved', 'task_edited', 'handoff_left')
+GROUP BY source, task;
+
+-- name: kept_files
+-- The files of which the store has kept what they said.
+SELECT host_id, file FROM transcripts ORDER BY host_id, file;
+
+-- name: kept_of_file
+-- What a file said that moves a task, kept when it was read.
+SELECT task_source, task, at, session, kind FROM activities
+WHERE host_id = :host_id AND file = :file AND task <> '' AND kind IN ('worked', 'stated')
+  AND at IS NOT NULL;
+
+-- name: add_sweep
+-- A sweep begins.
+INSERT INTO vacuum_sweeps (id, sweep_type, started_at, swept_by, project, unchecked, counts)
+VALUES (:id, :sweep_type, :started_at, :swept_by, :project, :unchecked, '{}')
+RETURNING id;
+
+-- name: end_sweep
+-- A sweep has come to its end.
+UPDATE vacuum_sweeps SET finished_at = :finished_at, unchecked = :unchecked, counts = :counts
+WHERE id = :id
+RETURNING id;
+
+-- name: sweeps
+-- The newest sweeps, newest first.
+SELECT * FROM vacuum_sweeps ORDER BY id DESC LIMIT :limit;
+
+-- name: see
+-- Write down a finding, or that it is still so.
+INSERT INTO vacuum_reports (
+    id, sweep_type, created_at, last_seen_at, source, task_id, orphan_type, grade, percent,
+    last_activity, last_session_id, track, project, evidence
+) VALUES (
+    :id, :sweep_type, :now, :now, :source, :task_id, :orphan_type, :grade, :percent,
+    :last_activity, :last_session_id, :track, :project, :evidence
+)
+ON CONFLICT (source, task_id, orphan_type) WHERE resolution IS NULL DO UPDATE SET
+    last_seen_at = excluded.last_seen_at, grade = excluded.grade, percent = excluded.percent,
+    last_activity = excluded.last_activity, last_session_id = excluded.last_session_id,
+    track = excluded.track, evidence = excluded.evidence;
+
+-- name: open_reports
+-- Findings that nobody has settled, oldest first.
+SELECT * FROM vacuum_reports WHERE resolution IS NULL ORDER BY id;
+
+-- name: open_of_task
+-- Those of one task.
+SELECT * FROM vacuum_reports
+WHERE resolution IS NULL AND source = :source AND task_id = :task_id ORDER BY id;
+
+-- name: settle
+-- A finding is settled.
+UPDATE vacuum_reports
+SET resolution = :resolution, resolved_at = :now, resolved_by = :resolved_by
+WHERE id = :id AND resolution IS NULL
+RETURNING id;
+
+-- name: settle_task
+-- Every open finding of a task is settled.
+UPDATE vacuum_reports
+SET resolution = :resolution, resolved_at = :now, resolved_by = :resolved_by
+WHERE resolution IS NULL AND source = :source AND task_id = :task_id
+RETURNING *;
+
+-- name: settle_track
+-- Every open finding of a track is settled.
+UPDATE vacuum_reports
+SET resolution = :resolution, resolved_at = :now, resolved_by = :resolved_by
+WHERE resolution IS NULL AND source = :source AND track = :track
+RETURNING *;
+
+-- name: settle_all
+-- Every open finding is settled.
+UPDATE vacuum_reports
+SET resolution = :resolution, resolved_at = :now, resolved_by = :resolved_by
+WHERE resolution IS NULL
+RETURNING *;
+
+-- name: of_task
+-- Every finding of a task, settled or not, newest first.
+SELECT * FROM vacuum_reports WHERE source = :source AND task_id = :task_id ORDER BY id DESC;
+
+-- name: put_off
+-- Somebody decides that something has time, unless that is so already.
+INSERT INTO deferrals (id, scope, source, name, deferred_at, deferred_by, until, why)
+VALUES (:id, :scope, :source, :name, :now, :deferred_by, :until, :why)
+ON CONFLICT (scope, source, name) WHERE ended_at IS NULL DO UPDATE SET
+    deferred_at = excluded.deferred_at, deferred_by = excluded.deferred_by,
+    until = excluded.until, why = excluded.why
+RETURNING *;
+
+-- name: put_off_ones
+-- What has time, oldest first.
+SELECT * FROM deferrals WHERE ended_at IS NULL ORDER BY id;
+
+-- name: end_deferral
+-- Something has no time any more.
+UPDATE deferrals SET ended_at = :now, ended_why = :why
+WHERE scope = :scope AND source = :source AND name = :name AND ended_at IS NULL
+RETURNING *;

@@ -1,0 +1,273 @@
+"""What is known of a task, put together for the rules: from its timeline, claims and conflicts."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+
+from tether import clock, ids
+from tether.agents import model as agents
+from tether.evidence import claimed, finished, timeline
+from tether.evidence import model as evidence
+from tether.hints import NamedTuple
+from tether.store import port, sql
+from tether.vacuum import model, moments, presence
+
+_SQL = sql.Queries("vacuum")
+_COMMITS = "git:commit"
+_LISTS = "git:list"
+_MESSAGES = "coditect:messaging"
+_LOGS = ("coditect:log", "specstory:history")
+# Their transcripts say what was run, and not for which task.
+_TELLING_NO_TASK = ("codex:", "gemini:", "cursor:")
+_SAYING = ("said", "committed", "logged", "merged")
+_FINISHED = ("completed", "status completed", "let go: done", "finish: done", "complete: done")
+# Whoever does one of these has taken it up, or opened it again.
+_RESUMED = ("claimed", "started", "adopted", "reopened", "error", "retry: assigned", "reopen: new")
+_CLAIMING = ("claimed", "started", "adopted")
+_REVERT = re.compile(r"Revert \"")
+_TICKED = "ticked"
+_HANDED = "handed off"
+
+
+class Ground(NamedTuple):
+    """What all tasks are judged before."""
+
+    connection: sqlite3.Connection
+    store: port.Store
+    around: claimed.Around
+    moments: moments.Moments
+    presence: presence.Presence
+    claims: dict[ids.TaskKey, agents.Claim]
+    """The last claim of each task."""
+    conflicts: dict[ids.TaskKey, list[port.Row]]
+    ticked_together: dict[str, int]
+    now: str
+
+    def last_touch(self, key: ids.TaskKey) -> int:
+        return self.moments.last_at.get(key, 0)
+
+
+def claims(store: port.Store) -> dict[ids.TaskKey, agents.Claim]:
+    """The last claim of every task that was ever claimed."""
+    found = map(agents.claim, store.rows(_SQL.last_claims))
+    return {each.key: each for each in found}
+
+
+def conflicts(store: port.Store) -> dict[ids.TaskKey, list[port.Row]]:
+    """What stood between sessions, by task, as far as no finish has settled it."""
+    found: dict[ids.TaskKey, list[port.Row]] = {}
+    for row in store.rows(_SQL.conflicts):
+        found.setdefault(ids.TaskKey(row["source"], row["task"]), []).append(row)
+    return found
+
+
+def gather(
+    ground: Ground, subject: model.Subject, family: Iterable[ids.TaskKey] = ()
+) -> model.Evidence:
+    """Everything that is known of one task."""
+    key = subject.key
+    names = (key.id, *subject.aliases)
+    claim = ground.claims.get(key)
+    # Whose commits those are that name no task is asked only where somebody held it.
+    around = ground.around if claim is not None else claimed.NOTHING
+    line = timeline.read(ground.connection, ground.store, key, names, around)
+    told = [each for each in line.activities if each.at and each.at <= ground.now]
+    names_here = names_of(ground.presence, told, line.sessions)
+    told = [each._replace(session=names_here.get(each.session, each.session)) for each in told]
+    moving = [each for each in told if each.kind in evidence.MOVING]
+    last = _last(moving, lambda _: True)
+    hold = _hold(ground, key, claim)
+    claimed_at = max((e.at for e in moving if e.what in _CLAIMING), default="")
+    created_ms = clock.parse(subject.created_at) if subject.created_at else 0
+    quiet = ground.moments.quiet(key, clock.parse(ground.now), created_ms)
+    ticked = _last(told, lambda each: each.source == _LISTS and each.what == _TICKED)
+    record = next((e.record for e in reversed(told) if ticked and _sign(e) == ticked), "")
+    return model.Evidence(
+        subject,
+        ground.now,
+        hold,
+        tuple(visits(ground.presence, told, line.sessions)),
+        tuple(_clashes(ground, key, told)),
+        last,
+        tuple(map(_sign, filter(lambda each: _is_finish(each, names), told))),
+        max((e.at for e in told if _is_resumption(e)), default=""),
+        ticked,
+        ground.ticked_together.get(record, 1),
+        _last(told, lambda each: each.kind == evidence.WORKED),
+        _last(moving, lambda each: each.source == _COMMITS),
+        _last(moving, lambda each: each.source == _MESSAGES),
+        _last(told, lambda each: each.kind != evidence.LISTED and _is_log(each)),
+        max(claimed_at, hold.at if hold is not None else ""),
+        max((e.at for e in told if e.what == _HANDED), default=""),
+        quiet,
+        _family_at(ground, family),
+    )
+
+
+def visits(
+    known: presence.Presence,
+    told: Iterable[evidence.Activity],
+    sessions: Iterable[evidence.Session],
+) -> Iterator[model.Visit]:
+    """What each session did with a task, by when it last did; a subagent counts for its parent.
+
+    A session that only mentioned the task did nothing with it, unless its agent's transcripts never
+    say for what a tool is run.
+    """
+    facts = {known.name(session.session): session for session in sessions}
+    found: dict[str, list[evidence.Activity]] = {}
+    for each in told:
+        if each.session and each.kind != evidence.LISTED and each.source != "tether:event":
+            name = known.name(_parent(each.session, facts))
+            found.setdefault(name, []).append(each)
+    made = [_visit(known, name, done, facts.get(name)) for name, done in found.items()]
+    doing = [each for each, done in zip(made, found.values(), strict=True) if _is_doing(done)]
+    yield from sorted(doing, key=lambda visit: (visit.last_at, visit.session))
+
+
+def names_of(
+    known: presence.Presence,
+    told: Iterable[evidence.Activity],
+    sessions: Iterable[evidence.Session],
+) -> dict[str, str]:
+    """Which transcripts the sessions have that another tool calls `vendor-pid`, where one fits."""
+    found: dict[str, str] = {}
+    candidates = list(sessions)
+    for each in told:
+        vendor, _, number = each.session.rpartition("-")
+        if each.session in found or known.name(each.session) != each.session:
+            continue
+        if each.source == _MESSAGES and vendor and number.isdigit():
+            fitting = {
+                session.session
+                for session in candidates
+                if session.source.startswith(f"{vendor}:")
+                and session.started_at <= each.at <= session.last_at
+            }
+            if len(fitting) == 1:
+                found[each.session] = fitting.pop()
+    return found
+
+
+def _is_doing(done: list[evidence.Activity]) -> bool:
+    return any(
+        each.kind in evidence.MOVING or each.source.startswith(_TELLING_NO_TASK) for each in done
+    )
+
+
+def _visit(
+    known: presence.Presence,
+    name: str,
+    done: list[evidence.Activity],
+    facts: evidence.Session | None,
+) -> model.Visit:
+    worked_at = max((each.at for each in done if each.kind in evidence.MOVING), default="")
+    last_at = max(each.at for each in done)
+    verdict = known.of(name)
+    return model.Visit(
+        name,
+        min(each.at for each in done),
+        last_at,
+        worked_at,
+        facts.compacted_at if facts else "",
+        facts.ending if facts else "",
+        facts.started_at if facts else "",
+        max(facts.last_at if facts else "", last_at),
+        verdict.state,
+        verdict.reason,
+        done[-1].pointer,
+    )
+
+
+def _parent(session: str, facts: dict[str, evidence.Session]) -> str:
+    own = facts.get(session)
+    if own is not None and own.parent:
+        return own.parent
+    before, dot, _ = session.partition(".")
+    return before if dot and before in facts else session
+
+
+def _hold(ground: Ground, key: ids.TaskKey, claim: agents.Claim | None) -> model.Hold | None:
+    if claim is not None:
+        verdict = ground.presence.of(claim.session_id)
+        return model.Hold(
+            claim.session_id,
+            claim.agent_name,
+            claim.claimed_at,
+            claim.closed_at or "",
+            claim.outcome or "",
+            verdict.state,
+            verdict.reason,
+            f"claim:{claim.key.label}/{claim.epoch}",
+        )
+    foreign = ground.presence.foreign.get((key.source, key.id))
+    if foreign is None:
+        return None
+    session = ground.presence.name(foreign.session)
+    verdict = ground.presence.of(session)
+    return model.Hold(
+        session,
+        foreign.session,
+        foreign.claimed_at,
+        verdict=verdict.state,
+        reason=verdict.reason,
+        pointer=foreign.pointer,
+    )
+
+
+def _clashes(
+    ground: Ground, key: ids.TaskKey, told: list[evidence.Activity]
+) -> Iterator[model.Clash]:
+    for row in ground.conflicts.get(key, ()):
+        parties = (row["session_id"], row["other_session_id"])
+        are_over = all(ground.presence.of(each).state == "dead" for each in parties)
+        is_open = row["resolved_at"] is None
+        yield model.Clash(row["raised_at"], *parties, f"conflict:{row['id']}", is_open, are_over)
+    for each in told:
+        if each.source == _MESSAGES and each.what == "conflict":
+            before = [e for e in told if e.at <= each.at and e.session and e.what in _CLAIMING]
+            holder = next((e.session for e in reversed(before) if e.session != each.session), "")
+            names = (ground.presence.name(each.session), ground.presence.name(holder))
+            yield model.Clash(each.at, *names, each.pointer)
+
+
+def _is_finish(each: evidence.Activity, names: tuple[str, ...]) -> bool:
+    """Does this say that the task is done?"""
+    if each.kind == evidence.LISTED or _REVERT.match(each.text):
+        return False
+    if each.what in _FINISHED:
+        return True
+    if each.what not in _SAYING:
+        return False
+    if each.source == _COMMITS or each.what == "logged":
+        return finished.is_committed_as(each.text, names)
+    return finished.is_said(each.text, names)
+
+
+def _is_resumption(each: evidence.Activity) -> bool:
+    if each.kind == evidence.LISTED:
+        return False
+    return each.what in _RESUMED or (each.source == _COMMITS and bool(_REVERT.match(each.text)))
+
+
+def _is_log(each: evidence.Activity) -> bool:
+    return each.source in _LOGS or ":transcript" in each.source or ":rollout" in each.source
+
+
+def _last(
+    found: Iterable[evidence.Activity], wanted: Callable[[evidence.Activity], bool]
+) -> model.Sign | None:
+    chosen = [each for each in found if wanted(each)]
+    return _sign(max(chosen, key=lambda each: each.at)) if chosen else None
+
+
+def _sign(each: evidence.Activity) -> model.Sign:
+    source = each.source.partition(":")[0]
+    return model.Sign(each.at, f"{each.what} ({source})", each.pointer, each.session)
+
+
+def _family_at(ground: Ground, family: Iterable[ids.TaskKey]) -> str:
+    last = max((ground.last_touch(each) for each in family), default=0)
+    return clock.text(last) if last else ""

@@ -1,0 +1,264 @@
+"""The nouns of this room, as plain values."""
+
+from __future__ import annotations
+
+from tether import config, ids
+from tether.hints import NamedTuple
+from tether.tasks import states
+
+# What may be wrong with a task, the most urgent first: the order of reports and of `next`.
+DEAD_CLAIM = "dead_claim"
+CONFLICT_ABANDONED = "conflict_abandoned"
+CONTEXT_LOST = "context_lost"
+STALE_IN_PROGRESS = "stale_in_progress"
+PARTIALLY_COMPLETED = "partially_completed"
+DONE_UNMARKED = "done_unmarked"
+LONG_CLAIM = "long_claim"
+DONE_UNPROVEN = "done_unproven"
+NEVER_STARTED = "never_started"
+PARKED_PROJECT = "parked_project"
+TYPES = (
+    DEAD_CLAIM,
+    CONFLICT_ABANDONED,
+    CONTEXT_LOST,
+    STALE_IN_PROGRESS,
+    PARTIALLY_COMPLETED,
+    DONE_UNMARKED,
+    LONG_CLAIM,
+    DONE_UNPROVEN,
+    PARKED_PROJECT,
+    NEVER_STARTED,
+)
+# Somebody began it, and nobody carries it on: these are taken up again.
+ORPHANED = TYPES[:5]
+
+CERTAIN = "certain"
+SUSPECT = "suspect"
+
+QUICK = "quick"
+STANDARD = "standard"
+DEEP = "deep"
+# What a sweep sees, one that stands further right sees too.
+SWEEPS = (QUICK, STANDARD, DEEP)
+
+ADOPTED = "adopted"
+COMPLETED = "completed"
+DEFERRED = "deferred"
+CANCELLED = "cancelled"
+CLEARED = "cleared"
+"""It does not hold any more, and nobody had to do anything about it."""
+
+# States of a task that somebody may still have to do something about.
+OPEN = (states.NEW, states.ASSIGNED, states.IN_PROGRESS, states.ERROR)
+
+HOUR_MS = 3_600_000
+DAY_MS = 24 * HOUR_MS
+
+
+class Limits(NamedTuple):
+    """How long is too long; each has a setting."""
+
+    stale_ms: int = 7 * DAY_MS
+    long_claim_ms: int = DAY_MS
+    parked_ms: int = 30 * DAY_MS
+    window_ms: int = 30 * DAY_MS
+    """How far back a standard sweep looks in logs and transcripts."""
+    silent_ms: int = HOUR_MS
+    """Before that, nobody can say that a session without a known process is over."""
+    alert_percent: int = 84
+    """What is less probable is not reported as an orphan unless it is asked for."""
+
+
+def limits(settings: config.Settings) -> Limits:
+    """What the settings say."""
+
+    def ms(name: str, unit: int) -> int:
+        return settings.integer(f"vacuum.{name}") * unit
+
+    return Limits(
+        stale_ms=ms("stale_days", DAY_MS),
+        long_claim_ms=ms("long_claim_hours", HOUR_MS),
+        parked_ms=ms("parked_days", DAY_MS),
+        window_ms=ms("window_days", DAY_MS),
+        alert_percent=settings.integer("vacuum.alert_percent"),
+    )
+
+
+class Sign(NamedTuple):
+    """One piece of evidence, and what opens it."""
+
+    at: str
+    what: str
+    pointer: str
+    session: str = ""
+
+
+class Subject(NamedTuple):
+    """A task as its file or its list has it."""
+
+    key: ids.TaskKey
+    title: str
+    state: str
+    """new, assigned, in_progress, done, error or cancelled."""
+    track: str = ""
+    """The list that it counts for."""
+    section: str = ""
+    """The heading above it."""
+    owner: str = ""
+    priority: str = "normal"
+    where: str = ""
+    parts_done: int = 0
+    parts_total: int = 0
+    created_at: str = ""
+    put_off: str = ""
+    """What its list says of it if somebody put it off: a remark, or a status."""
+    aliases: tuple[str, ...] = ()
+    """Ids that it had before."""
+
+
+class Hold(NamedTuple):
+    """The last claim of a task, whoever wrote it down, and how its owner is."""
+
+    session: str
+    agent: str
+    at: str
+    closed_at: str = ""
+    """Empty while it is open."""
+    outcome: str = ""
+    verdict: str = ""
+    """alive, suspect, expired or dead; empty if nobody can tell."""
+    reason: str = ""
+    pointer: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        return not self.closed_at
+
+    @property
+    def is_live(self) -> bool:
+        """Does somebody have it who may well be at work?"""
+        return self.is_open and self.verdict in ("alive", "suspect")
+
+
+class Visit(NamedTuple):
+    """What one session did with a task, and how that session went on."""
+
+    session: str
+    first_at: str
+    last_at: str
+    """When it last did or said something about it."""
+    worked_at: str = ""
+    """When it last worked on it, or declared something."""
+    compacted_at: str = ""
+    ending: str = ""
+    """How its transcript ends: at_rest, mid_turn, limited, ended."""
+    began_at: str = ""
+    """When the session itself began; empty if nobody knows."""
+    over_at: str = ""
+    """When the session was last heard of at all."""
+    verdict: str = ""
+    reason: str = ""
+    pointer: str = ""
+
+
+class Clash(NamedTuple):
+    """Two sessions in each other's way."""
+
+    at: str
+    session: str
+    other: str
+    pointer: str
+    is_open: bool = True
+    """Nobody has let go of it since."""
+    are_over: bool = False
+    """Both sessions are gone for certain."""
+
+
+class Quiet(NamedTuple):
+    """How silent it is about a task, and around it."""
+
+    touched_hours: float
+    """Since somebody last did or declared something about it."""
+    alone_hours: float
+    """The same, but for what was declared of many tasks at once."""
+    has_work: bool = True
+    """Is there any trace of work itself?"""
+    touched_together: int = 1
+    """How many tasks something was declared of when this one was last touched."""
+    project_touches: int = 0
+    """How often tasks were touched in the last week, each at most once an hour."""
+
+
+class Evidence(NamedTuple):
+    """Everything that is known of one task."""
+
+    subject: Subject
+    now: str
+    hold: Hold | None = None
+    visits: tuple[Visit, ...] = ()
+    """By when they ended."""
+    clashes: tuple[Clash, ...] = ()
+    last: Sign | None = None
+    """When somebody last did or declared something about it."""
+    finished: tuple[Sign, ...] = ()
+    """What says that it is done, oldest first."""
+    resumed_at: str = ""
+    """When it was last begun or opened again."""
+    ticked: Sign | None = None
+    """When its list was last seen to say that it is done."""
+    ticked_together: int = 1
+    worked: Sign | None = None
+    """The last trace of work itself."""
+    committed: Sign | None = None
+    broadcast: Sign | None = None
+    logged: Sign | None = None
+    claimed_at: str = ""
+    handed_off_at: str = ""
+    quiet: Quiet | None = None
+    family_at: str = ""
+    """When somebody last did something about one of its parts."""
+
+    @property
+    def last_at(self) -> str:
+        return self.last.at if self.last is not None else ""
+
+
+class Finding(NamedTuple):
+    """What is wrong with a task, why that is thought, and how sure it is."""
+
+    type: str
+    grade: str
+    percent: int
+    """100 if it is certain."""
+    reasons: tuple[str, ...]
+    pointers: tuple[str, ...]
+    """What opens the evidence."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        return TYPES.index(self.type), -self.percent
+
+
+class Judged(NamedTuple):
+    """A task with all that is wrong with it, the most urgent first."""
+
+    evidence: Evidence
+    findings: tuple[Finding, ...]
+
+    @property
+    def subject(self) -> Subject:
+        return self.evidence.subject
+
+
+class Deferral(NamedTuple):
+    """Somebody decided that a task, a track or the whole project has time."""
+
+    scope: str
+    source: str
+    name: str
+    deferred_at: str
+    deferred_by: str
+    until: str = ""
+    why: str = ""
+    ended_at: str = ""
+    ended_why: str = ""

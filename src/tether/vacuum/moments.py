@@ -1,0 +1,141 @@
+"""When anything was done about any task: who did it, and how many tasks at once.
+
+One pass over the index says of every task when it was last touched, and lets a silence be compared
+with what went on around it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import sqlite3
+from collections.abc import Iterable
+
+from tether import clock, ids
+from tether.hints import NamedTuple
+from tether.store import port, sql
+from tether.vacuum import model, silence
+
+_SQL = sql.Queries("vacuum")
+_MOVING = (
+    "SELECT at, task_source, task, session, kind FROM activities"
+    " WHERE task <> '' AND kind IN ('worked', 'stated') AND at <> '' AND at <= ?"
+)
+_FILES = "SELECT path FROM evidence_files"
+_TICKED = (
+    "SELECT record, COUNT(DISTINCT task_source || ':' || task) FROM activities"
+    " WHERE task <> '' AND what = 'ticked' GROUP BY record HAVING COUNT(*) > 1"
+)
+# Statements of one command, one commit or one export bear nearly the same time.
+_TOGETHER_MS = 60_000
+_WEEK_MS = 7 * model.DAY_MS
+
+
+class Touch(NamedTuple):
+    """Somebody did or declared something about a task."""
+
+    at_ms: int
+    key: ids.TaskKey
+    session: str = ""
+    is_work: bool = False
+    """False for what was only declared: a state, an owner, a claim."""
+
+
+class Moments:
+    """All touches of a project, in order."""
+
+    def __init__(self, touches: Iterable[Touch]) -> None:
+        ordered = sorted(touches)
+        self.last_at: dict[ids.TaskKey, int] = {}
+        """When each task was last touched."""
+        self.by: dict[ids.TaskKey, str] = {}
+        """By whom that was."""
+        self._of_task: dict[ids.TaskKey, list[Touch]] = {}
+        for each in ordered:
+            self.last_at[each.key] = each.at_ms
+            if each.session:
+                self.by[each.key] = each.session
+            self._of_task.setdefault(each.key, []).append(each)
+        self._stated = [each for each in ordered if not each.is_work]
+        self._stated_at = [each.at_ms for each in self._stated]
+        # An agent touches its task every few seconds: each task counts once an hour.
+        hours = {(each.at_ms // model.HOUR_MS, each.key) for each in ordered}
+        self._hours = sorted(hour for hour, _ in hours)
+
+    @property
+    def project_ms(self) -> int:
+        """When anything at all was last touched."""
+        return max(self.last_at.values(), default=0)
+
+    def has_work(self, key: ids.TaskKey) -> bool:
+        """Is there any trace of work on a task itself?"""
+        return any(each.is_work for each in self._of_task.get(key, ()))
+
+    def quiet(self, key: ids.TaskKey, now_ms: int, created_ms: int = 0) -> model.Quiet | None:
+        """How silent it is about a task; None if nobody ever touched it."""
+        touches = [each for each in self._of_task.get(key, ()) if each.at_ms <= now_ms]
+        if not touches:
+            return None
+        touched_ms = max(touches[-1].at_ms, created_ms)
+        alone_ms, together = self._alone(touches, now_ms)
+        alone_ms = max(alone_ms or created_ms or touches[0].at_ms, created_ms)
+        return model.Quiet(
+            (now_ms - touched_ms) / model.HOUR_MS,
+            (now_ms - alone_ms) / model.HOUR_MS,
+            any(each.is_work and each.at_ms >= created_ms for each in touches),
+            together,
+            self._touches_before(now_ms),
+        )
+
+    def _alone(self, touches: list[Touch], now_ms: int) -> tuple[int, int]:
+        """When a task was last touched by itself, and with how many others it was since."""
+        most = 1
+        for each in reversed(touches):
+            together = 1 if each.is_work else self._together(each.at_ms, now_ms)
+            if together < silence.BULK_TASKS:
+                return each.at_ms, most
+            most = max(most, together)
+        return 0, most
+
+    def _together(self, at_ms: int, now_ms: int) -> int:
+        """About how many tasks something was stated in that minute."""
+        begin = bisect.bisect_left(self._stated_at, at_ms - _TOGETHER_MS)
+        end = bisect.bisect_right(self._stated_at, min(now_ms, at_ms + _TOGETHER_MS))
+        return len({each.key for each in self._stated[begin:end]})
+
+    def _touches_before(self, now_ms: int) -> int:
+        begin = bisect.bisect_left(self._hours, (now_ms - _WEEK_MS) // model.HOUR_MS)
+        return bisect.bisect_right(self._hours, now_ms // model.HOUR_MS) - begin
+
+
+def read(connection: sqlite3.Connection, store: port.Store, until: str) -> Moments:
+    """All touches up to a time that index and store know of."""
+    found = [
+        Touch(clock.parse(at), ids.TaskKey(source, task), session, kind == "worked")
+        for at, source, task, session, kind in connection.execute(_MOVING, (until,))
+    ]
+    here = {path for (path,) in connection.execute(_FILES)}
+    for row in store.rows(_SQL.kept_files):
+        if row["file"] not in here:
+            found += _kept(store, row["host_id"], row["file"], until)
+    for row in store.rows(_SQL.told, until=until):
+        key = ids.TaskKey(row["source"], row["task"])
+        found.append(Touch(clock.parse(row["at"]), key))
+    return Moments(found)
+
+
+def _kept(store: port.Store, host_id: str, file: str, until: str) -> list[Touch]:
+    return [
+        Touch(
+            clock.parse(row["at"]),
+            ids.TaskKey(row["task_source"], row["task"]),
+            row["session"],
+            row["kind"] == "worked",
+        )
+        for row in store.rows(_SQL.kept_of_file, host_id=host_id, file=file)
+        if row["at"] <= until
+    ]
+
+
+def ticked_together(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many boxes a commit ticked at once, for those that ticked several."""
+    return dict(connection.execute(_TICKED).fetchall())

@@ -1,0 +1,310 @@
+"""Is a task orphaned? Pure: all that is known of it goes in, everything that is wrong comes out.
+
+| finding | what must be so |
+|---|---|
+| `dead_claim` | its last claim is held by, or was taken from, somebody who is gone; nothing since |
+| `conflict_abandoned` | two sessions were in each other's way, and neither finished it |
+| `context_lost` | its session forgot it (compaction) or died, did nothing since, left no handoff |
+| `stale_in_progress` | somebody began it, and it has been silent for too long |
+| `partially_completed` | some of its parts are done, the rest is not, and nobody has it |
+| `done_unmarked` | somebody said or showed that it is done, and its list does not say so |
+| `long_claim` | somebody has had it for more than a day |
+| `done_unproven` | its list says that it is done, and nothing shows that anybody worked on it |
+
+Only a process that is seen to be gone makes a finding certain. Silence alone has a probability,
+from how silences of real tasks ended (`silence`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tether import clock
+from tether.agents import liveness
+from tether.hints import NamedTuple
+from tether.tasks import states
+from tether.vacuum import model, silence
+
+_BEGUN = (states.ASSIGNED, states.IN_PROGRESS)
+# Its file ends in the middle of something: measured on what was written of killed sessions.
+_TORN_PERCENT = 90
+_COMPACTED_PERCENT = 88
+_CLASH_PERCENT = 88
+_SAID_PERCENT = 90
+_COMMITTED_PERCENT = 60
+_UNPROVEN_PERCENT = 50
+# What nobody has touched for this long after it was let go is not merely between two hands.
+_SLACK_MS = 60_000
+
+
+class Case(NamedTuple):
+    """A task before its judges."""
+
+    known: model.Evidence
+    limits: model.Limits
+
+    @property
+    def now_ms(self) -> int:
+        return clock.parse(self.known.now)
+
+    def age_ms(self, at: str) -> int:
+        return max(0, self.now_ms - clock.parse(at)) if at else 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.known.subject.state in model.OPEN
+
+    @property
+    def has_begun(self) -> bool:
+        """Did anybody ever take it up?"""
+        known = self.known
+        is_marked = known.subject.state in _BEGUN
+        return is_marked or known.hold is not None or known.last is not None
+
+    @property
+    def last_visit(self) -> model.Visit | None:
+        """The last session that did something with it; who stepped aside did nothing."""
+        aside = {each.session for each in self.known.clashes}
+        found = [v for v in self.known.visits if v.session not in aside or v.worked_at > v.first_at]
+        return found[-1] if found else None
+
+
+Rule = Callable[[Case], model.Finding | None]
+
+
+def judge(known: model.Evidence, limits: model.Limits) -> tuple[model.Finding, ...]:
+    """Everything that is wrong with a task, the most urgent first."""
+    case = Case(known, limits)
+    found = [finding for rule in RULES if (finding := rule(case)) is not None]
+    if any(each.type == model.DONE_UNMARKED and each.percent >= _SAID_PERCENT for each in found):
+        # What is done needs its mark, and nobody who takes it up again.
+        found = [each for each in found if each.type not in model.ORPHANED]
+    return tuple(sorted(found, key=lambda each: each.rank))
+
+
+def is_never_started(known: model.Evidence) -> bool:
+    """Is it open, and did nobody ever begin it?"""
+    case = Case(known, model.Limits())
+    return case.is_open and not case.has_begun
+
+
+def dead_claim(case: Case) -> model.Finding | None:
+    """Its last claim is held by, or was released from, a dead owner, and nothing since."""
+    hold = case.known.hold
+    if not case.is_open or hold is None:
+        return _torn(case)
+    was_taken = hold.outcome == "released_stale"
+    if not (hold.is_open or was_taken) or _is_touched_since(case, hold):
+        return None
+    if hold.verdict in liveness.OVER:
+        since = f"{hold.agent or hold.session} has it since {hold.at[:16]}"
+        if was_taken:
+            since = f"{hold.agent or hold.session} had it until {hold.closed_at[:16]}"
+        reasons = (f"{since} and is {hold.verdict}: {hold.reason}",)
+        if hold.verdict == "dead":
+            return _finding(model.DEAD_CLAIM, 100, reasons, (hold.pointer,))
+        percent = max(_TORN_PERCENT, silence.percent(case.known.quiet, case.limits))
+        return _finding(model.DEAD_CLAIM, percent, reasons, (hold.pointer,))
+    return _torn(case) if not hold.verdict else None
+
+
+def _torn(case: Case) -> model.Finding | None:
+    """Nobody can look at its process, but its transcript ends in the middle of something."""
+    visit = case.last_visit
+    hold = case.known.hold
+    if not case.is_open or visit is None or visit.ending != "mid_turn" or not case.known.claimed_at:
+        return None
+    if visit.verdict in ("alive", "suspect") or (hold is not None and hold.is_live):
+        return None
+    if case.age_ms(max(visit.over_at, visit.last_at)) < case.limits.silent_ms:
+        return None
+    if case.known.handed_off_at > visit.last_at:
+        return None
+    who = visit.session
+    reasons: tuple[str, ...] = (f"session {who} stopped in the middle at {visit.over_at[:16]}",)
+    if visit.verdict == "dead":
+        reasons = (*reasons, f"and is dead: {visit.reason}")
+    percent = 100 if visit.verdict == "dead" else _TORN_PERCENT
+    return _finding(model.DEAD_CLAIM, percent, reasons, (visit.pointer,))
+
+
+def long_claim(case: Case) -> model.Finding | None:
+    """Somebody has had it for more than a day."""
+    hold = case.known.hold
+    if not case.is_open or hold is None or not hold.is_open or hold.verdict in liveness.OVER:
+        return None
+    held_ms = case.age_ms(hold.at)
+    if held_ms <= case.limits.long_claim_ms:
+        return None
+    percent = silence.percent(case.known.quiet, case.limits)
+    how = f" ({hold.verdict}: {hold.reason})" if hold.verdict else ""
+    reason = f"{hold.agent or hold.session} has had it for {liveness.shown(held_ms)}{how}"
+    return _finding(model.LONG_CLAIM, percent, (reason,), (hold.pointer,))
+
+
+def conflict_abandoned(case: Case) -> model.Finding | None:
+    """Two sessions were in each other's way, and neither finished it."""
+    hold = case.known.hold
+    if not case.is_open or not case.known.clashes or (hold is not None and hold.is_live):
+        return None
+    clash = case.known.clashes[-1]
+    if case.age_ms(case.known.last_at or clash.at) < case.limits.silent_ms:
+        return None
+    # Somebody who took it up afterwards settled it, whatever became of that.
+    if case.known.resumed_at > clash.at or _others_since(case, clash):
+        return None
+    reason = f"{clash.session} and {clash.other or 'another session'} both wanted it"
+    ending = "; both are gone" if clash.are_over else ""
+    percent = 100 if clash.are_over else _CLASH_PERCENT
+    return _finding(
+        model.CONFLICT_ABANDONED,
+        percent,
+        (f"{reason} at {clash.at[:16]}, and neither finished it{ending}",),
+        (clash.pointer,),
+    )
+
+
+def context_lost(case: Case) -> model.Finding | None:
+    """Its session compacted or died, did nothing on it since, and left no handoff."""
+    visit, hold = case.last_visit, case.known.hold
+    if not case.is_open or visit is None or not case.has_begun:
+        return None
+    is_held_elsewhere = hold is not None and hold.is_live and hold.session != visit.session
+    is_recent = case.age_ms(case.known.last_at) < case.limits.silent_ms
+    if is_held_elsewhere or is_recent or case.known.handed_off_at >= visit.last_at:
+        return None
+    who = f"session {visit.session}"
+    if visit.compacted_at and visit.compacted_at >= visit.last_at:
+        reason = f"{who} compacted at {visit.compacted_at[:16]} and forgot it"
+        return _finding(model.CONTEXT_LOST, _COMPACTED_PERCENT, (reason,), (visit.pointer,))
+    is_dead = visit.verdict == "dead"
+    is_cut_short = visit.ending in ("mid_turn", "limited") or is_dead
+    if not is_cut_short or visit.verdict in ("alive", "suspect"):
+        return None
+    how = "reached a usage limit" if visit.ending == "limited" else "stopped in the middle"
+    reason = f"{who} {how} at {visit.over_at[:16]} and left no handoff"
+    percent = _COMPACTED_PERCENT if visit.ending == "limited" else _TORN_PERCENT
+    return _finding(model.CONTEXT_LOST, percent, (reason,), (visit.pointer,))
+
+
+def stale_in_progress(case: Case) -> model.Finding | None:
+    """Somebody began it, and it has been silent for too long."""
+    known, hold = case.known, case.known.hold
+    if not case.is_open or not case.has_begun or (hold is not None and hold.is_live):
+        return None
+    percent = silence.percent(known.quiet, case.limits)
+    if known.quiet is None or percent < case.limits.alert_percent:
+        return None
+    since = known.last_at or known.claimed_at
+    silent_ms = round(known.quiet.alone_hours * model.HOUR_MS)
+    reasons = [f"nothing of its own since {since[:16]}, for {liveness.shown(silent_ms)}"]
+    reasons += silence.reasons(known.quiet)
+    pointers = (known.last.pointer,) if known.last is not None else ()
+    return _finding(model.STALE_IN_PROGRESS, percent, tuple(reasons), pointers)
+
+
+def partially_completed(case: Case) -> model.Finding | None:
+    """Some of its parts are done, the rest is not, and nobody has it."""
+    known, subject, hold = case.known, case.known.subject, case.known.hold
+    if not case.is_open or not 0 < subject.parts_done < subject.parts_total:
+        return None
+    if hold is not None and hold.is_live:
+        return None
+    last_at = max(known.last_at, known.family_at)
+    if not last_at or case.age_ms(last_at) <= case.limits.long_claim_ms:
+        return None
+    hours = case.age_ms(last_at) / model.HOUR_MS
+    quiet = model.Quiet(hours, hours)
+    reason = (
+        f"{subject.parts_done} of {subject.parts_total} parts are done, and nothing since"
+        f" {last_at[:16]}"
+    )
+    pointers = (known.last.pointer,) if known.last is not None else ()
+    percent = silence.percent(quiet, case.limits)
+    return _finding(model.PARTIALLY_COMPLETED, percent, (reason,), pointers)
+
+
+def done_unmarked(case: Case) -> model.Finding | None:
+    """Somebody said or showed that it is done, and its list does not say so."""
+    known, subject = case.known, case.known.subject
+    hold = known.hold
+    if not case.is_open or (hold is not None and hold.is_live):
+        return None
+    said = [each for each in known.finished if each.at >= known.resumed_at]
+    if said and not _worked_after(case, said[-1]):
+        found = tuple(f"{each.what}, {each.at[:16]}" for each in said[-3:])
+        pointers = tuple(each.pointer for each in said[-3:])
+        return _finding(model.DONE_UNMARKED, _SAID_PERCENT, found, pointers)
+    if subject.parts_total and subject.parts_done == subject.parts_total and case.has_begun:
+        reason = f"all of its {subject.parts_total} parts are done"
+        return _finding(model.DONE_UNMARKED, _SAID_PERCENT, (reason,), (subject.where,))
+    # Where nothing but commits tells of it, a commit in its name is how it ends.
+    commit = known.committed
+    is_told_by_git_alone = not known.visits and hold is None and not known.claimed_at
+    if commit is None or not is_told_by_git_alone or commit.at < known.resumed_at:
+        return None
+    if case.age_ms(commit.at) <= case.limits.long_claim_ms:
+        return None
+    reason = f"{commit.what}, and nothing since"
+    return _finding(model.DONE_UNMARKED, _COMMITTED_PERCENT, (reason,), (commit.pointer,))
+
+
+def done_unproven(case: Case) -> model.Finding | None:
+    """Its list says that it is done, and nothing shows that anybody worked on it."""
+    known = case.known
+    # What was done before the history that can be seen needs no proof.
+    if known.subject.state != states.DONE or known.ticked is None:
+        return None
+    if known.worked is not None or known.finished or known.visits or known.hold is not None:
+        return None
+    together = known.ticked_together
+    many = f", together with {together - 1} others" if together > 1 else ""
+    reason = f"marked done at {known.ticked.at[:16]}{many}, and nothing shows work on it"
+    return _finding(model.DONE_UNPROVEN, _UNPROVEN_PERCENT, (reason,), (known.ticked.pointer,))
+
+
+RULES: tuple[Rule, ...] = (
+    dead_claim,
+    conflict_abandoned,
+    context_lost,
+    stale_in_progress,
+    partially_completed,
+    done_unmarked,
+    long_claim,
+    done_unproven,
+)
+
+
+def _finding(
+    kind: str, percent: int, reasons: tuple[str, ...], pointers: tuple[str, ...]
+) -> model.Finding:
+    grade = model.CERTAIN if percent == 100 else model.SUSPECT
+    return model.Finding(kind, grade, percent, reasons, tuple(each for each in pointers if each))
+
+
+def _is_touched_since(case: Case, hold: model.Hold) -> bool:
+    """Did anybody else do something about it after a claim was taken from its owner?"""
+    if case.known.resumed_at > max(hold.at, hold.closed_at):
+        return True
+    end = max(hold.at, hold.closed_at)
+    return any(
+        each.session != hold.session and each.worked_at > end and each.first_at > hold.at
+        for each in case.known.visits
+    )
+
+
+def _others_since(case: Case, clash: model.Clash) -> bool:
+    """Did a session work on it that came after a clash?"""
+    parties = (clash.session, clash.other)
+    return any(
+        each.session not in parties
+        and (each.began_at or each.first_at) > clash.at
+        and bool(each.worked_at)
+        for each in case.known.visits
+    )
+
+
+def _worked_after(case: Case, sign: model.Sign) -> bool:
+    """Did another session than the one that said so work on it afterwards?"""
+    end = clock.text(clock.parse(sign.at) + _SLACK_MS)
+    return any(each.first_at > end and bool(each.worked_at) for each in case.known.visits)

@@ -1,0 +1,368 @@
+"""Sweeps: gather what is known of every task that somebody began, judge it, write down the result.
+
+`standard` looks at what happened within the window (30 days), `deep` at everything, also at what is
+marked done. The quick sweep, which only asks the store, is `quick`. All of it can be interrupted:
+what was read stays in the index, and what was written down is written again next time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+
+from tether import clock, errors, ids
+from tether.evidence import claimed, witness
+from tether.hints import NamedTuple
+from tether.store import port
+from tether.tasks import states
+from tether.vacuum import (
+    deferrals,
+    deferring,
+    gathering,
+    model,
+    moments,
+    parking,
+    presence,
+    reports,
+    rules,
+    subjects,
+)
+
+_TELL_EVERY = 50
+_MAX_ACTIVE = 200
+
+
+class Order(NamedTuple):
+    """Which sweep is wanted, by whom, and with which patience."""
+
+    sweep_type: str
+    now: str
+    by: str
+    project: str
+    limits: model.Limits = model.Limits()
+
+
+class Active(NamedTuple):
+    """A section, or a list, in which something happened lately."""
+
+    source: str
+    track: str
+    name: str
+    done: int
+    total: int
+    last_at: str
+    session: str
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.total if self.total else 0
+
+
+class Swept(NamedTuple):
+    """What a sweep came to."""
+
+    order: Order
+    judged: tuple[model.Judged, ...]
+    """Tasks with something to say of them, the most urgent first."""
+    folded: tuple[model.Judged, ...]
+    """What would be said of tasks whose track or project is parked."""
+    parked: tuple[parking.Track, ...]
+    active: tuple[Active, ...]
+    counts: dict[str, int]
+    unchecked: int
+    touched: dict[ids.TaskKey, str]
+    """When each task was last touched, of those that ever were."""
+    older: int = 0
+    """How many were begun before the window of a standard sweep."""
+    recorded: reports.Recorded | None = None
+    """None if there is no store, or it cannot be written to."""
+    why_not: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class Scene(NamedTuple):
+    """Where a sweep looks."""
+
+    witness: witness.Witness
+    store: port.Store
+    known: presence.Presence
+    subjects: subjects.Subjects
+    claude_dirs: tuple[str, ...] = ()
+    around: claimed.Around = claimed.NOTHING
+    state_of: Callable[[model.Subject], str] = lambda subject: subject.state
+    """The state of a task all things considered: done on another branch is done."""
+    tell: Callable[[str], None] = lambda _: None
+
+
+def sweep(scene: Scene, order: Order) -> Swept:
+    """Look for orphans, and write down what there is."""
+    has_store = scene.store.exists()
+    number, why_not = 0, "" if has_store else "there is no store yet"
+    try:
+        if has_store:
+            named = (order.sweep_type, order.now, order.by, order.project)
+            number = reports.begin(scene.store, *named)
+    except (errors.StoreError, errors.FileError) as problem:
+        why_not = problem.message
+    swept = scene.witness.ask(lambda connection: _look(connection, scene, order))
+    looked = scene.witness.looked
+    problems = tuple(f"{each.path}: {each.message}" for each in looked.problems)
+    swept = swept._replace(why_not=why_not, problems=problems)
+    return _record(scene, swept, number) if number else swept
+
+
+def _look(connection: sqlite3.Connection, scene: Scene, order: Order) -> Swept:
+    scene.known.learn(connection, scene.claude_dirs)
+    ground = gathering.Ground(
+        connection,
+        scene.store,
+        scene.around,
+        moments.read(connection, scene.store, order.now),
+        scene.known,
+        gathering.claims(scene.store),
+        gathering.conflicts(scene.store),
+        moments.ticked_together(connection),
+        order.now,
+    )
+    wanted = list(_candidates(scene, order, ground))
+    has_old = [key for key, is_recent in wanted if not is_recent]
+    if order.sweep_type == model.STANDARD:
+        wanted = [each for each in wanted if each[1]]
+    judged = []
+    for number, (key, _) in enumerate(wanted):
+        if number % _TELL_EVERY == 0:
+            scene.tell(f"judging tasks: {number} of {len(wanted)}")
+        judged.append(_judge(scene, order, ground, key))
+    scene.tell("")
+    return _sorted_out(scene, order, ground, judged, len(has_old))
+
+
+def _candidates(
+    scene: Scene, order: Order, ground: gathering.Ground
+) -> Iterator[tuple[ids.TaskKey, bool]]:
+    """Every task that somebody may have begun, and whether that was within the window."""
+    window = clock.parse(order.now) - order.limits.window_ms
+    is_deep = order.sweep_type == model.DEEP
+    families = scene.subjects.families
+    for key, subject in scene.subjects.tasks.items():
+        names = [key, *(ids.TaskKey(key.source, name) for name in subject.aliases)]
+        own_ms = max(ground.last_touch(each) for each in names)
+        parts_ms = max((ground.last_touch(each) for each in families.get(key, ())), default=0)
+        claim = ground.claims.get(key)
+        is_held = key in scene.known.foreign or (claim is not None and claim.closed_at is None)
+        has_begun = own_ms or claim is not None or is_held or key in ground.conflicts
+        if subject.state in model.OPEN:
+            is_half = 0 < subject.parts_done < subject.parts_total and parts_ms
+            is_marked = subject.state in (states.ASSIGNED, states.IN_PROGRESS)
+            if has_begun or is_half or is_marked:
+                closed = clock.parse(claim.closed_at) if claim and claim.closed_at else 0
+                is_recent = max(own_ms, parts_ms, closed) >= window or is_held or is_marked
+                yield key, is_recent
+        elif (
+            is_deep and subject.state == states.DONE and own_ms and not ground.moments.has_work(key)
+        ):
+            yield key, True
+
+
+def _judge(scene: Scene, order: Order, ground: gathering.Ground, key: ids.TaskKey) -> model.Judged:
+    subject = scene.subjects.tasks[key]
+    subject = subject._replace(state=scene.state_of(subject))
+    known = gathering.gather(ground, subject, scene.subjects.families.get(key, ()))
+    return model.Judged(known, rules.judge(known, order.limits))
+
+
+def _sorted_out(
+    scene: Scene,
+    order: Order,
+    ground: gathering.Ground,
+    judged: list[model.Judged],
+    older: int,
+) -> Swept:
+    """Set aside what has time and what is parked, and count the rest."""
+    active_deferrals = list(deferrals.active(scene.store)) if scene.store.exists() else []
+    tracks = list(_tracks(scene, ground, judged))
+    has_live = any(track.has_live_claim for track in tracks)
+    project_at = clock.text(ground.moments.project_ms) if ground.moments.project_ms else ""
+    is_paused = parking.is_paused(project_at, order.now, order.limits, has_live_claim=has_live)
+    parked = [each for each in tracks if parking.is_parked(each, order.now, order.limits)]
+    names = {(each.source, each.name) for each in parked}
+    kept, folded, deferred = [], [], 0
+    for each in judged:
+        subject = each.subject
+        touched_at = each.evidence.last_at
+        is_off = deferring.is_put_off(subject, touched_at) or deferring.applying(
+            active_deferrals, subject, order.project, touched_at, order.now
+        )
+        if is_off:
+            deferred += bool(each.findings)
+            continue
+        rest = each.findings
+        if is_paused or (subject.key.source, subject.track) in names:
+            rest = parking.folded(rest)
+            if len(rest) < len(each.findings):
+                folded.append(each)
+        if rest:
+            kept.append(each._replace(findings=rest))
+    if is_paused:
+        parked = [_whole(order, scene, project_at, judged)]
+    shown = [each for each in parked if not _is_deferred(active_deferrals, each, order)]
+    counts = _counts(scene, ground, kept, deferred)
+    counts[model.PARKED_PROJECT] = len(shown)
+    return Swept(
+        order,
+        tuple(sorted(kept, key=_urgency)),
+        tuple(sorted(folded, key=_urgency)),
+        tuple(shown),
+        tuple(_active(scene, order, ground)),
+        counts,
+        scene.subjects.unchecked,
+        {key: clock.text(at) for key, at in ground.moments.last_at.items()},
+        older,
+    )
+
+
+def _urgency(judged: model.Judged) -> tuple[object, ...]:
+    first = judged.findings[0]
+    return (*first.rank, judged.evidence.last_at, judged.subject.key)
+
+
+def _is_deferred(active: list[model.Deferral], track: parking.Track, order: Order) -> bool:
+    return any(
+        (each.scope == deferring.PROJECT and each.name == order.project)
+        or (each.scope, each.source, each.name) == (deferring.TRACK, track.source, track.name)
+        for each in active
+        if not deferring.why_ended(each, track.last_at, order.now)
+    )
+
+
+def _tracks(
+    scene: Scene, ground: gathering.Ground, judged: list[model.Judged]
+) -> Iterator[parking.Track]:
+    last: dict[tuple[str, str], int] = {}
+    opened: dict[tuple[str, str], int] = {}
+    begun: dict[tuple[str, str], int] = {}
+    for key, subject in scene.subjects.tasks.items():
+        name = (key.source, subject.track)
+        last[name] = max(last.get(name, 0), ground.last_touch(key))
+        opened[name] = opened.get(name, 0) + (subject.state in model.OPEN)
+    live = set()
+    for each in judged:
+        name = (each.subject.key.source, each.subject.track)
+        begun[name] = begun.get(name, 0) + (each.subject.state in model.OPEN)
+        if each.evidence.hold is not None and each.evidence.hold.is_live:
+            live.add(name)
+    for track in scene.subjects.tracks:
+        name = (track.source, track.name)
+        at = last.get(name, 0)
+        yield parking.Track(
+            *track,
+            opened.get(name, 0),
+            clock.text(at) if at else "",
+            name in live,
+            begun.get(name, 0),
+        )
+
+
+def _whole(order: Order, scene: Scene, last_at: str, judged: list[model.Judged]) -> parking.Track:
+    """The project as one thing that is parked."""
+    tracks = scene.subjects.tracks
+    done, total = sum(each.done for each in tracks), sum(each.total for each in tracks)
+    begun = sum(each.subject.state in model.OPEN for each in judged)
+    return parking.Track(
+        deferring.PROJECT,
+        order.project,
+        order.project,
+        done,
+        total,
+        scene.subjects.unchecked,
+        last_at,
+        False,
+        begun,
+    )
+
+
+def _counts(
+    scene: Scene, ground: gathering.Ground, kept: list[model.Judged], deferred: int
+) -> dict[str, int]:
+    counts = dict.fromkeys((*model.TYPES, "orphans", "deferred"), 0)
+    for each in kept:
+        for finding in each.findings:
+            counts[finding.type] += 1
+        counts["orphans"] += any(each.type in model.ORPHANED for each in each.findings)
+    counts[model.NEVER_STARTED] = sum(
+        subject.state == states.NEW
+        and not ground.last_touch(key)
+        and key not in ground.claims
+        and key not in scene.known.foreign
+        for key, subject in scene.subjects.tasks.items()
+    )
+    counts["deferred"] = deferred
+    return counts
+
+
+def _active(scene: Scene, order: Order, ground: gathering.Ground) -> Iterator[Active]:
+    """Where something happened lately, newest first."""
+    since = clock.parse(order.now) - order.limits.stale_ms
+    found: dict[tuple[str, str, str], list[int]] = {}
+    last: dict[tuple[str, str, str], tuple[int, str]] = {}
+    for key, subject in scene.subjects.tasks.items():
+        name = (key.source, subject.track, subject.section)
+        count = found.setdefault(name, [0, 0])
+        if subject.state != "cancelled":
+            count[0] += subject.state == states.DONE
+            count[1] += 1
+        touched = ground.last_touch(key)
+        if touched >= since:
+            by = ground.moments.by.get(key, "")
+            last[name] = max(last.get(name, (0, "")), (touched, by))
+    recent = sorted(last.items(), key=lambda each: (-each[1][0], each[0]))
+    for (source, track, section), (at, session) in recent[:_MAX_ACTIVE]:
+        done, total = found[source, track, section]
+        yield Active(source, track, section or track, done, total, clock.text(at), session)
+
+
+def _record(scene: Scene, swept: Swept, number: int) -> Swept:
+    """Write down what was found, settle what ended, and close the sweep."""
+    order = swept.order
+    tasks = scene.subjects.tasks
+    rows = [*reports.rows_of(swept.judged), *_parked_rows(swept)]
+    found = {each.subject.key for each in (*swept.judged, *swept.folded)}
+
+    def is_done(key: ids.TaskKey) -> bool:
+        subject = tasks.get(key)
+        return subject is not None and subject.state == states.DONE and key not in found
+
+    try:
+        recorded = reports.record(
+            scene.store, order.sweep_type, rows, order.now, order.by, order.project, is_done=is_done
+        )
+        over = (order.now, order.by, order.project)
+        deferrals.end_over(scene.store, scene.subjects, swept.touched, *over)
+        reports.end(
+            scene.store,
+            number,
+            order.sweep_type,
+            order.now,
+            order.by,
+            swept.unchecked,
+            swept.counts,
+            recorded,
+        )
+    except (errors.StoreError, errors.FileError) as problem:
+        return swept._replace(why_not=problem.message)
+    return swept._replace(recorded=recorded)
+
+
+def _parked_rows(swept: Swept) -> Iterable[reports.Row]:
+    for track in swept.parked:
+        last = f"silent since {track.last_at[:16]}" if track.last_at else "nobody ever began it"
+        reason = f"{track.open} open tasks, {track.percent} % done, {last}"
+        finding = model.Finding(model.PARKED_PROJECT, model.CERTAIN, 100, (reason,), ())
+        evidence = {
+            **dict.fromkeys(("claim_at", "broadcast_at", "log_mention", "commit")),
+            "reasons": [reason],
+            "pointers": [],
+        }
+        yield reports.Row(
+            ids.TaskKey(track.source, track.name), finding, track.name, track.last_at, "", evidence
+        )
