@@ -55,6 +55,8 @@ COMMANDS = {
     "send": Entry("tether.cli.send", "Write to a session, to an agent or to all."),
     "inbox": Entry("tether.cli.inbox", "Read what was written to you."),
     "events": Entry("tether.cli.events", "Show what happened, oldest first."),
+    "vacuum": Entry("tether.cli.vacuum", "Find the tasks that were dropped, and take them up."),
+    "orphans": Entry("tether.cli.vacuum", "The same as vacuum."),
     "timeline": Entry("tether.cli.timeline", "Show a task's whole life, from all evidence."),
     "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
     "reindex": Entry("tether.cli.reindex", "Make the index anew, from the files and from Git."),

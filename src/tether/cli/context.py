@@ -195,7 +195,7 @@ class Context:
         return witness.Witness(
             self.workspace,
             self.store,
-            self._places(),
+            self.places,
             self.id_kinds,
             work_root=self.settings.text("tasks.root"),
             host_id=self.spot.here.host_id,
@@ -212,7 +212,8 @@ class Context:
             return False
         return bool(self.work.find(word)) or any(key.id == word for key in self.lists.items)
 
-    def _places(self) -> places.Places:
+    @cached_property
+    def places(self) -> places.Places:
         """Where agents and tools keep their files: as the settings, or their own variables, say."""
         from tether.evidence import places
 

@@ -41,7 +41,7 @@ _HOT = {
     "task archive": "tether.cli.task.move",  # of one task; the clean-up is click's
 }
 # Commands that have commands.
-_GROUPS = ("agent", "bench", "hook", "task")
+_GROUPS = ("agent", "bench", "hook", "task", "vacuum")
 # These look at the store as it is, or do on purpose what others do by the way.
 _NO_HOUSEKEEPING = ("sweep", "doctor", "init")
 # How a shell asks click for completions.

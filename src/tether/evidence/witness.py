@@ -80,11 +80,15 @@ class Witness:
     def timeline(self, key: TaskKey, names: tuple[str, ...] = ()) -> timeline.Timeline:
         """The whole life of a task; `names` are ids that it had before."""
         wanted = (key.id, *names)
-        around = claimed.Around(
-            self._git_dirs(), self._host_id, git.Git(self._here.place), self._is_task
-        )
+        around = self.around()
         return self.ask(
             lambda connection: timeline.read(connection, self._store, key, wanted, around)
+        )
+
+    def around(self) -> claimed.Around:
+        """What a timeline is told from besides: this machine, its checkouts, Git as it is now."""
+        return claimed.Around(
+            self._git_dirs(), self._host_id, git.Git(self._here.place), self._is_task
         )
 
     def told_of(self, names: Iterable[str]) -> list[TaskKey]:

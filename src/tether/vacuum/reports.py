@@ -313,9 +313,10 @@ def _tell(
     )
 
 
-def open_ones(store: port.Store) -> list[Report]:
+def open_ones(store: port.Store, types: tuple[str, ...] = model.TYPES) -> list[Report]:
     """Findings that nobody has settled, oldest first."""
-    return [_report(row) for row in store.rows(_SQL.open_reports)]
+    found = [_report(row) for row in store.rows(_SQL.open_reports)]
+    return [each for each in found if each.orphan_type in types]
 
 
 def open_of(store: port.Store, key: ids.TaskKey) -> list[Report]:

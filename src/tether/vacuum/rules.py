@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tether import clock
+from tether import clock, text
 from tether.agents import liveness
 from tether.hints import NamedTuple
 from tether.tasks import states
@@ -97,9 +97,9 @@ def dead_claim(case: Case) -> model.Finding | None:
     if not (hold.is_open or was_taken) or _is_touched_since(case, hold):
         return None
     if hold.verdict in liveness.OVER:
-        since = f"{hold.agent or hold.session} has it since {hold.at[:16]}"
+        since = f"{hold.agent or hold.session} has it since {text.minute(hold.at)}"
         if was_taken:
-            since = f"{hold.agent or hold.session} had it until {hold.closed_at[:16]}"
+            since = f"{hold.agent or hold.session} had it until {text.minute(hold.closed_at)}"
         reasons = (f"{since} and is {hold.verdict}: {hold.reason}",)
         if hold.verdict == "dead":
             return _finding(model.DEAD_CLAIM, 100, reasons, (hold.pointer,))
@@ -121,7 +121,9 @@ def _torn(case: Case) -> model.Finding | None:
     if case.known.handed_off_at > visit.last_at:
         return None
     who = visit.session
-    reasons: tuple[str, ...] = (f"session {who} stopped in the middle at {visit.over_at[:16]}",)
+    reasons: tuple[str, ...] = (
+        f"session {who} stopped in the middle at {text.minute(visit.over_at)}",
+    )
     if visit.verdict == "dead":
         reasons = (*reasons, f"and is dead: {visit.reason}")
     percent = 100 if visit.verdict == "dead" else _TORN_PERCENT
@@ -159,7 +161,7 @@ def conflict_abandoned(case: Case) -> model.Finding | None:
     return _finding(
         model.CONFLICT_ABANDONED,
         percent,
-        (f"{reason} at {clash.at[:16]}, and neither finished it{ending}",),
+        (f"{reason} at {text.minute(clash.at)}, and neither finished it{ending}",),
         (clash.pointer,),
     )
 
@@ -175,14 +177,14 @@ def context_lost(case: Case) -> model.Finding | None:
         return None
     who = f"session {visit.session}"
     if visit.compacted_at and visit.compacted_at >= visit.last_at:
-        reason = f"{who} compacted at {visit.compacted_at[:16]} and forgot it"
+        reason = f"{who} compacted at {text.minute(visit.compacted_at)} and forgot it"
         return _finding(model.CONTEXT_LOST, _COMPACTED_PERCENT, (reason,), (visit.pointer,))
     is_dead = visit.verdict == "dead"
     is_cut_short = visit.ending in ("mid_turn", "limited") or is_dead
     if not is_cut_short or visit.verdict in ("alive", "suspect"):
         return None
     how = "reached a usage limit" if visit.ending == "limited" else "stopped in the middle"
-    reason = f"{who} {how} at {visit.over_at[:16]} and left no handoff"
+    reason = f"{who} {how} at {text.minute(visit.over_at)} and left no handoff"
     percent = _COMPACTED_PERCENT if visit.ending == "limited" else _TORN_PERCENT
     return _finding(model.CONTEXT_LOST, percent, (reason,), (visit.pointer,))
 
@@ -197,7 +199,7 @@ def stale_in_progress(case: Case) -> model.Finding | None:
         return None
     since = known.last_at or known.claimed_at
     silent_ms = round(known.quiet.alone_hours * model.HOUR_MS)
-    reasons = [f"nothing of its own since {since[:16]}, for {liveness.shown(silent_ms)}"]
+    reasons = [f"nothing of its own since {text.minute(since)}, for {liveness.shown(silent_ms)}"]
     reasons += silence.reasons(known.quiet)
     pointers = (known.last.pointer,) if known.last is not None else ()
     return _finding(model.STALE_IN_PROGRESS, percent, tuple(reasons), pointers)
@@ -217,7 +219,7 @@ def partially_completed(case: Case) -> model.Finding | None:
     quiet = model.Quiet(hours, hours)
     reason = (
         f"{subject.parts_done} of {subject.parts_total} parts are done, and nothing since"
-        f" {last_at[:16]}"
+        f" {text.minute(last_at)}"
     )
     pointers = (known.last.pointer,) if known.last is not None else ()
     percent = silence.percent(quiet, case.limits)
@@ -232,7 +234,7 @@ def done_unmarked(case: Case) -> model.Finding | None:
         return None
     said = [each for each in known.finished if each.at >= known.resumed_at]
     if said and not _worked_after(case, said[-1]):
-        found = tuple(f"{each.what}, {each.at[:16]}" for each in said[-3:])
+        found = tuple(f"{each.what}, {text.minute(each.at)}" for each in said[-3:])
         pointers = tuple(each.pointer for each in said[-3:])
         return _finding(model.DONE_UNMARKED, _SAID_PERCENT, found, pointers)
     if subject.parts_total and subject.parts_done == subject.parts_total and case.has_begun:
@@ -259,7 +261,7 @@ def done_unproven(case: Case) -> model.Finding | None:
         return None
     together = known.ticked_together
     many = f", together with {together - 1} others" if together > 1 else ""
-    reason = f"marked done at {known.ticked.at[:16]}{many}, and nothing shows work on it"
+    reason = f"marked done at {text.minute(known.ticked.at)}{many}, and nothing shows work on it"
     return _finding(model.DONE_UNPROVEN, _UNPROVEN_PERCENT, (reason,), (known.ticked.pointer,))
 
 

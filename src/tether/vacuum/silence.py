@@ -3,15 +3,15 @@
 One clock with three corrections, measured on the histories of real projects (docs/explanation/
 accuracy.md):
 
-- It starts at the last touch that was about this task. A state or an owner that is set on many tasks
-  in one minute is housekeeping, and what was touched before the task was written down was another
-  task of that name: neither starts it anew.
+- It starts at the last touch that was about this task. A state or an owner that is set on many
+  tasks in one minute is housekeeping, and what was touched before the task was written down was
+  another task of that name: neither starts it anew.
 - It runs faster where silence means more: nothing but a claim ever showed that work began, or the
   project is so busy that others would have been touched often.
 - For half a day after any touch that touch is believed: real claims last minutes to hours.
 
-The odds that nobody comes back grow evenly with the time on that clock, up to a limit, because a few
-tasks come back after any silence.
+The odds that nobody comes back grow evenly with the time on that clock, up to a limit, because a
+few tasks come back after any silence.
 """
 
 from __future__ import annotations

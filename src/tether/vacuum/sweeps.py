@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 
-from tether import clock, errors, ids
+from tether import clock, errors, ids, text
 from tether.evidence import claimed, witness
 from tether.hints import NamedTuple
 from tether.store import port
@@ -72,6 +72,8 @@ class Swept(NamedTuple):
     unchecked: int
     touched: dict[ids.TaskKey, str]
     """When each task was last touched, of those that ever were."""
+    tracks: tuple[str, ...] = ()
+    """The names of all tracks."""
     older: int = 0
     """How many were begun before the window of a standard sweep."""
     recorded: reports.Recorded | None = None
@@ -217,13 +219,15 @@ def _sorted_out(
         counts,
         scene.subjects.unchecked,
         {key: clock.text(at) for key, at in ground.moments.last_at.items()},
+        tuple(dict.fromkeys(each.name for each in scene.subjects.tracks)),
         older,
     )
 
 
 def _urgency(judged: model.Judged) -> tuple[object, ...]:
-    first = judged.findings[0]
-    return (*first.rank, judged.evidence.last_at, judged.subject.key)
+    """By type, then by how sure it is; of equals the one whose trace is freshest."""
+    first, at = judged.findings[0], judged.evidence.last_at
+    return (*first.rank, -clock.parse(at) if at else 0, judged.subject.key)
 
 
 def _is_deferred(active: list[model.Deferral], track: parking.Track, order: Order) -> bool:
@@ -355,7 +359,11 @@ def _record(scene: Scene, swept: Swept, number: int) -> Swept:
 
 def _parked_rows(swept: Swept) -> Iterable[reports.Row]:
     for track in swept.parked:
-        last = f"silent since {track.last_at[:16]}" if track.last_at else "nobody ever began it"
+        last = (
+            f"silent since {text.minute(track.last_at)}"
+            if track.last_at
+            else "nobody ever began it"
+        )
         reason = f"{track.open} open tasks, {track.percent} % done, {last}"
         finding = model.Finding(model.PARKED_PROJECT, model.CERTAIN, 100, (reason,), ())
         evidence = {

@@ -113,7 +113,7 @@ def _retry(call: context.Context, values: verbs.Values) -> answers.Answer:
 
 
 def _complete(call: context.Context, values: verbs.Values) -> answers.Answer:
-    evidence = [_commit_named(call, each) for each in values["evidence"]]
+    evidence = [commit_named(call, each) for each in values["evidence"]]
     return acting(
         lambda at, given: moves.complete(
             at,
@@ -125,7 +125,7 @@ def _complete(call: context.Context, values: verbs.Values) -> answers.Answer:
     )(call, values)
 
 
-def _commit_named(call: context.Context, revision: str) -> str:
+def commit_named(call: context.Context, revision: str) -> str:
     """Evidence is a commit that exists."""
     from tether import git
 

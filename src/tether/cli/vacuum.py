@@ -1,0 +1,362 @@
+"""`tether vacuum`: what was dropped, why that is thought, and what becomes of it."""
+
+from __future__ import annotations
+
+import click
+
+from tether import clock, errors, files, text
+from tether.cli import answers, cold, context, sweeping
+from tether.cli.task import shown
+from tether.hints import Any
+from tether.vacuum import model, parking, quick, report, sweeps
+
+_PRIORITIES = ("critical", "high", "normal", "low")
+_FAIL_ON = ("any", *model.TYPES)
+_SAVE_DIR = "vacuum-reports"
+_UNTRUSTED = ["title", "reasons", "track", "name", "where", "owner"]
+COMMANDS = {
+    name: cold.Entry("tether.cli.settling", help_)
+    for name, help_ in (
+        ("adopt", "Take an orphan up: it is yours, and all are told."),
+        ("defer", "Say that a task, a track or the project has time."),
+        ("cancel", "Decide that an orphan will not be done."),
+        ("complete", "Mark what is done as done."),
+    )
+}
+
+
+class _Group(cold.LazyGroup):
+    entries = COMMANDS
+
+    def other_level(self, name: str) -> str:
+        return f"tether {name}" if name in cold.COMMANDS else ""
+
+
+@click.group(cls=_Group, invoke_without_command=True, subcommand_metavar="[COMMAND] [ARGS]...")
+@click.option("--quick", "is_quick", is_flag=True, help="Only what the store can tell, at once.")
+@click.option("--deep", "is_deep", is_flag=True, help="Everything: all logs, sessions and commits.")
+@click.option("--track", "tracks", multiple=True, metavar="NAME", help="Only this track.")
+@click.option("--project", "projects", multiple=True, metavar="NAME", help="Only this project.")
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    type=click.Choice(model.TYPES),
+    metavar="TYPE",
+    help="Only findings of this type, as dead_claim or stale_in_progress.",
+)
+@click.option(
+    "--priority",
+    "priorities",
+    multiple=True,
+    type=click.Choice(_PRIORITIES),
+    help="Only tasks of this priority.",
+)
+@click.option("--age", metavar="TIME", help="Only what has been silent for so long, as 14d.")
+@click.option("--all", "everything", is_flag=True, help="Also what is less probable, or parked.")
+@click.option(
+    "--limit",
+    default=20,
+    show_default=True,
+    metavar="N",
+    type=click.IntRange(1, 100_000),
+    help="Show at most N of each kind; JSON has all.",
+)
+@click.option("--compact", is_flag=True, help="One line.")
+@click.option("--save", is_flag=True, help="Save the report as a dated Markdown document.")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    metavar="TYPE",
+    help="End with code 6 on findings of this type, or on `any`; may be repeated.",
+)
+@click.option("--adopt", metavar="ID", help="As `tether vacuum adopt ID`.")
+@click.option("--defer", metavar="NAME", help="As `tether vacuum defer NAME`.")
+@click.option("--cancel", metavar="ID", help="As `tether vacuum cancel ID`.")
+@click.option("--complete", metavar="ID", help="As `tether vacuum complete ID`.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+@click.pass_context
+def vacuum(ctx: click.Context, /, as_json: bool, **values: Any) -> int | None:
+    """Find the tasks that were dropped, say why that is thought, and take them up again.
+
+    Looks at the tasks, the store, and the sessions, logs and commits of the last 30 days. What it
+    finds is kept: `next` offers it first, and `orient` counts it. No task is changed.
+    """
+    if ctx.invoked_subcommand is not None:
+        return None
+    call = ctx.find_object(context.Context)
+    if call is None:
+        raise RuntimeError("click has no context")
+    named = [name for name in COMMANDS if values[name] is not None]
+    if len(named) > 1:
+        raise errors.UsageError(
+            f"--{named[0]} and --{named[1]} exclude each other. Nothing was changed."
+        )
+    if named:
+        from tether.cli import settling
+
+        return answers.show(settling.act(call, named[0], values[named[0]]), as_json=as_json)
+    return answers.show(_swept(call, values), as_json=as_json)
+
+
+orphans = vacuum
+
+
+def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
+    if unknown := [each for each in values["fail_on"] if each not in _FAIL_ON]:
+        raise errors.UsageError(
+            f"--fail-on: there is no type '{text.one_line(unknown[0], 40)}'. Nothing was changed.",
+            hint=f"Use {', '.join(_FAIL_ON)}.",
+        )
+    if values["is_quick"] and values["is_deep"]:
+        raise errors.UsageError("--quick and --deep exclude each other. Nothing was changed.")
+    wanted = _filter(values)
+    if values["is_quick"]:
+        return _quick(call, wanted, values)
+    kind = model.DEEP if values["is_deep"] else model.STANDARD
+    swept = sweeping.run_sweep(call, kind)
+    _require_known(swept, wanted)
+    chosen = report.choose(swept, wanted)
+    place = call.settings.text("vacuum.save_dir")
+    saved = ""
+    if values["save"] or place:
+        # What is kept for later is whole, whatever somebody wants to see now.
+        everything = chosen if values["save"] else report.choose(swept, report.Filter())
+        saved = save(call, everything, place or _SAVE_DIR)
+    return answers.Answer(
+        "vacuum",
+        value_of(chosen, saved),
+        lambda: answers.told(
+            "\n".join(_lines(chosen, saved, values, shown.width())),
+            source="vacuum",
+            for_agent=call.is_agent,
+        ),
+        None
+        if call.is_agent
+        else lambda width: [[_styled(line)] for line in _lines(chosen, saved, values, width)],
+        _failing({f.type for each in chosen.all for f in each.findings}, chosen, values["fail_on"]),
+    )
+
+
+def _filter(values: dict[str, Any]) -> report.Filter:
+    days = 0
+    if values["age"]:
+        try:
+            days = clock.duration(values["age"]) // model.DAY_MS
+        except ValueError:
+            raise errors.UsageError(
+                "--age is no length of time. Nothing was changed.", hint="Write --age 14d."
+            ) from None
+    return report.Filter(
+        tuple(values["tracks"]),
+        tuple(values["projects"]),
+        tuple(values["types"]),
+        tuple(values["priorities"]),
+        days,
+        values["everything"],
+    )
+
+
+def _require_known(swept: sweeps.Swept, wanted: report.Filter) -> None:
+    """A name that nothing has is a typo, not an empty report."""
+    known = {each.lower(): each for each in swept.tracks}
+    for name in wanted.tracks:
+        if name.lower() not in known:
+            import difflib
+
+            near = difflib.get_close_matches(name.lower(), known, n=1)
+            meant = f"Did you mean {known[near[0]]}?" if near else "See them with `task list`."
+            raise errors.NotFound(
+                f"There is no track '{text.one_line(name, 40)}' here. Nothing was changed.",
+                hint=meant,
+            )
+    for name in wanted.projects:
+        if name != swept.order.project:
+            raise errors.NotFound(
+                f"This is the project {swept.order.project}; there is no other one here.",
+                hint="Run the command in the other repository, or with -C DIR.",
+            )
+
+
+def _failing(
+    types: set[str], chosen: report.Chosen | None, fail_on: tuple[str, ...]
+) -> errors.TetherError | None:
+    if chosen is not None and chosen.parked:
+        types = {*types, model.PARKED_PROJECT}
+    hit = sorted(types if "any" in fail_on else types & set(fail_on))
+    if not hit or not fail_on:
+        return None
+    return errors.FindingsFound(
+        f"There are findings that this call should fail on: {', '.join(hit)}.",
+        hint="See them without --fail-on, or settle them with `tether vacuum adopt` or `defer`.",
+    )
+
+
+# The quick sweep
+
+
+def _quick(call: context.Context, wanted: report.Filter, values: dict[str, Any]) -> answers.Answer:
+    order = sweeping.order_of(call, model.QUICK)
+    found = sweeping.quick_findings(call, order.now, order.limits)
+    recorded = None
+    if call.store.exists():
+        recorded = sweeping.record_quick(call, found, order.now)
+    if wanted.types:
+        found = [each for each in found if each.finding.type in wanted.types]
+    value = {
+        "sweep": model.QUICK,
+        "at": order.now,
+        "project": order.project,
+        "orphans": [_quick_value(each) for each in found],
+        "recorded": recorded._asdict() if recorded is not None else None,
+        "untrusted": _UNTRUSTED,
+    }
+    return answers.Answer(
+        "vacuum",
+        value,
+        lambda: "\n".join(_quick_lines(found, values["compact"])),
+        None,
+        _failing({each.finding.type for each in found}, None, values["fail_on"]),
+    )
+
+
+def _quick_value(each: quick.Found) -> dict[str, Any]:
+    return {
+        "key": each.key.label,
+        "source": each.key.source,
+        "id": each.key.id,
+        "findings": [finding_value(each.finding)],
+        "last_activity": each.evidence.claimed_at or None,
+    }
+
+
+def _quick_lines(found: list[quick.Found], compact: bool) -> list[str]:
+    tasks = {each.key: each for each in reversed(found)}
+    counts: dict[str, int] = {}
+    for each in found:
+        counts[each.finding.type] = counts.get(each.finding.type, 0) + 1
+    parts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    head = f"Orphaned Tasks: {len(tasks)}" + (f" ({parts})" if parts else "")
+    if compact:
+        return [head]
+    rows = [
+        f"  {e.key.label}  {report.TAGS[e.finding.type]}: {e.finding.reasons[0]}" for e in found
+    ]
+    return [head, *rows, "Run `tether vacuum` for the full analysis."]
+
+
+# The page
+
+
+def _lines(chosen: report.Chosen, saved: str, values: dict[str, Any], width: int) -> list[str]:
+    lines = (
+        [report.compact(chosen)]
+        if values["compact"]
+        else report.page(chosen, values["limit"], min(width, 120))
+    )
+    swept = chosen.swept
+    if values["compact"]:
+        return lines
+    if swept.why_not:
+        lines.append(f"Not written down: {swept.why_not}")
+    if saved:
+        lines.append(f"Saved as {saved}.")
+    if swept.problems:
+        lines.append(
+            f"{text.counted(len(swept.problems), 'file')} could not be read whole; --json."
+        )
+    return lines
+
+
+def _styled(line: str) -> answers.Piece:
+    if line.endswith(":") and line[:1].isupper():
+        return answers.Piece(line, "bold")
+    return answers.Piece(line)
+
+
+def save(call: context.Context, chosen: report.Chosen, directory: str) -> str:
+    """Save a report below the top of the checkout; its path. One of the same day is replaced."""
+    if call.workspace.root is None:
+        raise errors.NotAllowed("A bare repository has no files, so no report was saved.")
+    root = files.Root(call.workspace.root)
+    root.make_directories(directory)
+    order = chosen.swept.order
+    path = f"{directory}/VACUUM-{order.now[:10]}-{order.sweep_type}.md"
+    root.write_atomic(path, report.document(chosen).encode())
+    return path
+
+
+# Values for programs
+
+
+def value_of(chosen: report.Chosen, saved: str) -> dict[str, Any]:
+    """A report for programs: everything that was found."""
+    swept = chosen.swept
+    return {
+        "sweep": swept.order.sweep_type,
+        "at": swept.order.now,
+        "project": swept.order.project,
+        "orphans": [judged_value(each) for each in chosen.orphans],
+        "done_unmarked": [judged_value(each) for each in chosen.unmarked],
+        "others": [judged_value(each) for each in chosen.others],
+        "parked": [_parked_value(each) for each in chosen.parked],
+        "active": [{**each._asdict(), "percent": each.percent} for each in swept.active],
+        "counts": swept.counts,
+        "unchecked": swept.unchecked,
+        "left_out": chosen.left_out,
+        "older": swept.older,
+        "recorded": swept.recorded._asdict() if swept.recorded is not None else None,
+        "why_not_recorded": swept.why_not or None,
+        "saved": saved or None,
+        "problems": [text.clean(each) for each in swept.problems],
+        "untrusted": _UNTRUSTED,
+    }
+
+
+def judged_value(each: model.Judged) -> dict[str, Any]:
+    """A task with what is wrong with it."""
+    from tether.vacuum import reports
+
+    subject, known = each.subject, each.evidence
+    kept = reports.evidence_of(known, each.findings[0])
+    return {
+        "key": subject.key.label,
+        "source": subject.key.source,
+        "id": subject.key.id,
+        "title": text.clean(subject.title),
+        "state": subject.state,
+        "track": text.clean(subject.track) or None,
+        "priority": subject.priority,
+        "owner": text.clean(subject.owner) or None,
+        "where": text.clean(subject.where) or None,
+        "last_activity": known.last_at or None,
+        "last_session": known.visits[-1].session if known.visits else None,
+        "findings": [finding_value(finding) for finding in each.findings],
+        "evidence": {
+            name: kept[name] for name in ("claim_at", "broadcast_at", "log_mention", "commit")
+        },
+    }
+
+
+def finding_value(finding: model.Finding) -> dict[str, Any]:
+    return {
+        "type": finding.type,
+        "grade": finding.grade,
+        "probability": finding.percent / 100,
+        "reasons": [text.clean(each) for each in finding.reasons],
+        "pointers": [text.clean(each) for each in finding.pointers],
+    }
+
+
+def _parked_value(track: parking.Track) -> dict[str, Any]:
+    return {
+        "source": track.source,
+        "name": text.clean(track.name),
+        "title": text.clean(track.title),
+        "open": track.open,
+        "done": track.done,
+        "total": track.total,
+        "percent": track.percent,
+        "begun": track.begun,
+        "last_activity": track.last_at or None,
+    }
