@@ -55,6 +55,12 @@ LISTING = {
     "tether.tasks.ordering",
 }  # fmt: skip
 
+# The quick sweep.
+VACUUM = {
+    "tether.brief.orphaned", "tether.cli.sweeping", "tether.vacuum", "tether.vacuum.model",
+    "tether.vacuum.quick", "tether.vacuum.rules", "tether.vacuum.silence",
+}  # fmt: skip
+
 SCRIPT = """
 import sys
 from tether.cli.main import main
@@ -121,7 +127,8 @@ def own(imported: set[str]) -> set[str]:
         (["task", "list"], {"tether.cli.task.listing"} | STALLED | VIEWED | LISTING | TASKS),
         (
             ["next"],
-            {"tether.cli.next", "tether.brief", "tether.brief.choosing"}
+            {"tether.cli.next", "tether.cli.offering", "tether.brief", "tether.brief.choosing"}
+            | VACUUM
             | VIEWED
             | LISTING
             | MOVING,

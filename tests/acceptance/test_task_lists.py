@@ -166,23 +166,45 @@ def test_who_was_replaced_ticks_nothing(scene: Scene) -> None:
 # What is said of them
 
 
-def test_where_no_file_is_free_the_open_tasks_of_the_lists_are_named(scene: Scene) -> None:
+def test_where_no_file_is_free_a_task_of_the_lists_is_offered(scene: Scene) -> None:
     scene.done("claim", OWN, who=agent("s-1"))
     scene.done("claim", "H.1.1", who=agent("s-1"))
-    ended = scene.done("next", "--json").json
+    ended = scene.done("next", "--limit", "20", "--json").json
+    offered = [each["key"] for each in ended["tasks"]]
+    assert ended["task"]["priority"] == "high", "the most urgent first"
+    assert ended["task"]["key"].startswith("beads:")
+    assert ended["task"]["why"] == "free, priority high"
+    assert "track:H.1.2" in offered
+    assert "track:H.1.1" not in offered, "somebody has it"
+    page = scene.done("next").out
+    assert "why: free, priority high" in page
+    orient = scene.done("orient", "--json").json["orient"]
+    assert orient["next"]["key"] == ended["task"]["key"]
+    assert f"Next: {ended['task']['id']}: Sell it" in scene.done("orient").out
+
+
+def test_a_task_of_a_list_is_taken_by_next(scene: Scene) -> None:
+    scene.done("claim", OWN, who=agent("s-1"))
+    taken = scene.done("next", "--claim", "--json", who=agent("s-2")).json
+    assert taken["claim"]["key"].startswith("beads:")
+    again = scene.done("next", "--json", who=agent("s-2")).json["task"]
+    assert (again["key"], again["why"]) == (taken["claim"]["key"], "you have it")
+    other = scene.done("next", "--claim", "--json", who=agent("s-3")).json
+    assert other["claim"]["key"] != taken["claim"]["key"]
+
+
+def test_where_all_is_held_the_open_tasks_of_the_lists_are_counted(scene: Scene) -> None:
+    only = {**PERSON, "TETHER_TASKS_SOURCES": "track"}
+    for task in (OWN, "H.1.1", "H.1.2"):
+        scene.done("claim", task, who=agent("s-1"))
+    ended = scene.done("next", "--json", who=only).json
     assert (ended["task"], ended["tasks"], ended["claims"]) == (None, [], [])
-    assert ended["lists"] == {
-        "track": {"open": 2, "held": 1, "total": 2},
-        "speckit": {"open": 3, "held": 0, "total": 3},
-        "backlog": {"open": 1, "held": 0, "total": 1},
-        "beads": {"open": 1, "held": 0, "total": 1},
-    }
-    assert scene.done("orient", "--json").json["orient"]["lists"] == ended["lists"]
+    assert ended["lists"] == {"track": {"open": 2, "held": 2, "total": 2}}
+    assert scene.done("orient", "--json", who=only).json["orient"]["lists"] == ended["lists"]
     for verb in ("next", "orient", "next --claim"):
-        page = scene.done(*verb.split()).out
-        assert "7 open tasks, 1 held: track 2, speckit 3, backlog 1, beads 1." in page, verb
-        assert "`tether task list --source all` shows them, `tether claim ID` takes one." in page
-    assert "H.1.2" in scene.done("task", "list", "--source", "all").out
+        page = scene.done(*verb.split(), who=only).out
+        assert "2 open tasks, all held: track 2." in page, verb
+        assert "`tether task list --source track` shows them, `tether claim ID` takes one." in page
 
 
 def test_a_file_that_is_free_comes_before_the_lists(scene: Scene) -> None:
@@ -194,8 +216,7 @@ def test_a_file_that_is_free_comes_before_the_lists(scene: Scene) -> None:
 def test_a_list_that_is_done_is_not_named(scene: Scene) -> None:
     only = {**PERSON, "TETHER_TASKS_SOURCES": "track"}
     scene.done("claim", OWN, who=agent())
-    page = scene.done("next", who=only).out
-    assert "2 open tasks: track 2.\n`tether task list --source track` shows them" in page
+    assert scene.done("next", who=only).out.startswith("H.1.1  new  Build it\n")
     scene.write(TRACK, "- [x] H.1.1 Build it\n- [-] H.1.2 Test it\n")
     assert scene.done("next", who=only).out == "Nothing to do: no task is free for you.\n"
     assert scene.done("next", "--json", who=only).json["lists"] == {}
@@ -209,9 +230,8 @@ def test_what_one_has_of_a_list_is_told(scene: Scene) -> None:
     assert "free for you" not in orient
     [claim] = scene.done("orient", "--json", who=agent("s-2")).json["orient"]["claims"]
     assert claim["key"] == "track:H.1.1"
-    assert scene.done("next", who=agent("s-2")).out.startswith("You have track:H.1.1.\n")
-    [claim] = scene.done("next", "--json", who=agent("s-2")).json["claims"]
-    assert claim["key"] == "track:H.1.1"
+    task = scene.done("next", "--json", who=agent("s-2")).json["task"]
+    assert (task["key"], task["why"]) == ("track:H.1.1", "you have it")
 
 
 def test_an_empty_list_of_files_names_the_lists(scene: Scene) -> None:

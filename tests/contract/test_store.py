@@ -24,7 +24,7 @@ from tether.store import events, port, postgres, schema, sql, sqlite, transfer, 
 
 HAPPENED = events.EventType("test_happened", ("n",), "Something happened in a test.")
 NOW = sql.Queries("store").now
-COUNTERS = 4
+COUNTERS = 7
 META = sql.Queries("store").meta
 SET_META = sql.Queries("store").set_meta
 _NEXT_MIGRATION = """\

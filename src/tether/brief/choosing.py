@@ -1,6 +1,7 @@
-"""What to do next: what one holds already, what is assigned, then what is most urgent.
+"""What to do next: what one holds, what others dropped, what is assigned, then what is most urgent.
 
-Of the lists that a team keeps only the open tasks are counted: their order is the team's own.
+Of the lists that a team keeps, the most urgent task that is free; of equals the one that stands
+first, because their order is the team's own.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from collections.abc import Collection, Iterator
 from tether import clock, ids
 from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.tasks import listing, ordering, states, views
+from tether.tasks import model as tasks
 
 if TYPE_CHECKING:
+    from tether.brief import orphaned
     from tether.tasks.sources import finding
+    from tether.tasks.sources import model as sources
 
+HELD = "you have it"
 OPEN_IN_LISTS = (states.NEW, states.IN_PROGRESS, states.ERROR)
 
 
@@ -53,6 +58,73 @@ def offered(
             view = viewer.view(listed.task(path))
             if view.is_offered:
                 yield view
+
+
+class Offer(NamedTuple):
+    """A task that somebody may take up now, and why this one."""
+
+    key: ids.TaskKey
+    why: str
+    view: views.View | None = None
+    """If it has a file."""
+    item: sources.Item | None = None
+    """If it is of a list."""
+    orphan: orphaned.Orphan | None = None
+    is_held: bool = False
+    """Does the one who asks have it already?"""
+
+    @property
+    def title(self) -> str:
+        if self.view is not None:
+            return self.view.task.title
+        return self.item.text if self.item is not None else ""
+
+
+def in_files(
+    listed: listing.Listing, viewer: views.Viewer, agent_name: str, now: str, ageing_days: int
+) -> Iterator[Offer]:
+    """The tasks with a file, as `offered`, each with its reason."""
+    for view in offered(listed, viewer, agent_name, now, ageing_days):
+        key = ids.TaskKey(ids.OWN_SOURCE, view.task.id)
+        is_held = view.claim is not None and viewer.is_mine(view.claim)
+        is_own = view.task.place == states.ASSIGNED and view.task.owner == agent_name
+        why = HELD if is_held else "assigned to you" if is_own else ""
+        said = why or f"free, priority {view.task.priority}"
+        yield Offer(key, said, view, is_held=is_held)
+
+
+def in_lists(lists: finding.Lists, taken: Collection[ids.TaskKey]) -> Iterator[Offer]:
+    """The tasks of lists that nobody has and that wait for nothing, the most urgent first.
+
+    `taken` are those that somebody has, that are deferred, or that were closed as done.
+    """
+    parents = {
+        ids.TaskKey(each.source, each.parent)
+        for each in lists.items.values()
+        if each.state in OPEN_IN_LISTS
+    }
+    free = [
+        item
+        for key, item in lists.items.items()
+        # Of a task with parts a part is taken up, not the whole.
+        if item.state == states.NEW and key not in taken and key not in parents
+    ]
+    # Sorting keeps the order of the lists among equals.
+    for item in sorted(free, key=lambda each: _urgency(each.priority)):
+        if _is_free(lists, item):
+            yield Offer(item.key, f"free, priority {item.priority}", item=item)
+
+
+def _urgency(priority: str) -> int:
+    known = tasks.PRIORITIES
+    return known.index(priority) if priority in known else known.index("normal")
+
+
+def _is_free(lists: finding.Lists, item: sources.Item) -> bool:
+    """Is all done that it depends on? What no list has cannot be waited for."""
+    needed = (ids.TaskKey(item.source, each) for each in item.depends_on)
+    known = [lists.items.get(lists.resolve(key)) for key in needed]
+    return all(each is None or each.state == states.DONE for each in known)
 
 
 def open_in(lists: finding.Lists, held: Collection[ids.TaskKey]) -> dict[str, Open]:

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tether import config, ids, workspace
 from tether.agents import claims, messages, registry, roll
 from tether.agents import model as agents
-from tether.brief import choosing
+from tether.brief import choosing, orphaned
 from tether.hints import NamedTuple
-from tether.store import port
+from tether.store import port, sql
 from tether.tasks import listing, model, stalling, states, views, workdir
+from tether.vacuum import model as vacuum
+from tether.vacuum import quick
+
+_SQL = sql.Queries("vacuum")
+_MAX_ORPHANS = 3
+
+
+class Run(NamedTuple):
+    """A long run, and what it last did."""
+
+    run: str
+    type: str
+    at: str
 
 
 class Orientation(NamedTuple):
@@ -20,8 +35,6 @@ class Orientation(NamedTuple):
     """What the caller has."""
     claims: list[agents.Claim]
     """What it has that has no file here: of a list that the team keeps, or only a name."""
-    next: views.View | None
-    """What it could take up."""
     stalled: list[model.Task]
     """What has been in progress for too long, whoever has it."""
     failed: list[model.Task]
@@ -29,6 +42,11 @@ class Orientation(NamedTuple):
     unread: int
     here: int
     """How many sessions are here."""
+    orphans: orphaned.Orphaned = orphaned.NONE
+    """What somebody began and nobody carries on."""
+    run: Run | None = None
+    next: choosing.Offer | None = None
+    """What it could take up."""
 
 
 def look(
@@ -39,10 +57,10 @@ def look(
     session: registry.Session,
     now: str,
     settings: config.Settings,
+    swept: Iterable[quick.Found] = (),
 ) -> Orientation:
     """Look around. Reads only."""
     held: list[views.View] = []
-    following: views.View | None = None
     stalled: list[model.Task] = []
     failed: list[model.Task] = []
     held_ones = claims.open_ones(store.rows, session.session_id)
@@ -55,9 +73,6 @@ def look(
         at_work = [listed.task(path) for state, *_, path in found if state == states.IN_PROGRESS]
         stalled = stalling.stalled(at_work, now, stalled_ms)
         failed = [listed.task(path) for state, *_, path in found if state == states.ERROR]
-        ageing_days = settings.integer("tasks.ageing_days")
-        offered = choosing.offered(listed, viewer, session.agent_name, now, ageing_days)
-        following = next((view for view in offered if view.task.id not in mine), None)
         listed.close()
     in_files = {ids.TaskKey(ids.OWN_SOURCE, view.task.id) for view in held}
     known = roll.get(store.rows, session.session_id)
@@ -67,9 +82,15 @@ def look(
         session.agent_name,
         held,
         [each for each in held_ones if each.key not in in_files],
-        following,
         stalled,
         failed,
         unread,
         len(roll.here(store.rows)),
+        orphaned.look(store, swept, vacuum.limits(settings), _MAX_ORPHANS),
+        _run(store),
     )
+
+
+def _run(store: port.Store) -> Run | None:
+    rows = store.rows(_SQL.last_run)
+    return Run(rows[0]["run"], rows[0]["type"], rows[0]["at"]) if rows else None

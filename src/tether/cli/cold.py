@@ -34,7 +34,8 @@ class Entry(NamedTuple):
 COMMANDS = {
     "init": Entry("tether.cli.init", "Set up Tether in this repository."),
     "orient": Entry(
-        "tether.cli.orient", "Say where things stand: what you have, what is stalled, what is next."
+        "tether.cli.orient",
+        "Say where things stand: what you have, what was dropped, what is next.",
     ),
     "next": Entry(
         "tether.cli.next", "Say what to do now: the most urgent task that is free for you."
@@ -50,6 +51,9 @@ COMMANDS = {
     "release": Entry("tether.cli.release", "Let go of a task that has no file."),
     "claims": Entry("tether.cli.claims", "Show who has which task."),
     "agent": Entry("tether.cli.agent", "Who is here, and are they alive?"),
+    "session": Entry(
+        "tether.cli.session", "See all sessions, end one well, clean up after the others."
+    ),
     "beat": Entry("tether.cli.beat", "Say that this session is at work, and on what."),
     "sweep": Entry("tether.cli.sweep", "Find sessions that died, and free what they held."),
     "send": Entry("tether.cli.send", "Write to a session, to an agent or to all."),
@@ -59,6 +63,7 @@ COMMANDS = {
     "orphans": Entry("tether.cli.vacuum", "The same as vacuum."),
     "timeline": Entry("tether.cli.timeline", "Show a task's whole life, from all evidence."),
     "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
+    "maintain": Entry("tether.cli.maintain", "Do what is periodic, as far as it is due."),
     "reindex": Entry("tether.cli.reindex", "Make the index anew, from the files and from Git."),
     "export": Entry("tether.cli.transfer", "Write the whole store as JSON lines."),
     "import": Entry("tether.cli.transfer", "Fill an empty store from an export."),

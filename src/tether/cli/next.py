@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
 
-from tether import clock, errors
+from tether import clock, errors, ids, text
 from tether.agents import claims
 from tether.brief import choosing
-from tether.cli import answers, context, verbs
+from tether.cli import answers, context, offering, verbs
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.tasks import claiming, listing, views
+from tether.tasks import claiming
 
 _WAIT_SECONDS = 2.0
 
@@ -23,56 +23,71 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         if not values["wait"]:
             return _none(call)
         call.pause(_WAIT_SECONDS)
-        call.__dict__.pop("viewer", None)
-
-
-def _offered(call: context.Context) -> Iterator[views.View]:
-    listed = listing.Listing(call.workspace, call.work)
-    try:
-        yield from choosing.offered(
-            listed,
-            call.viewer,
-            call.session.agent_name,
-            clock.now_text(clock.SystemClock()),
-            call.settings.integer("tasks.ageing_days"),
-        )
-    finally:
-        listed.close()
+        for name in ("viewer", "lists"):
+            call.__dict__.pop(name, None)
 
 
 def _looked(call: context.Context, limit: int) -> answers.Answer | None:
-    found: list[views.View] = []
-    for view in _offered(call):
-        found.append(view)
-        if len(found) >= max(1, limit):
-            break
+    found = list(itertools.islice(offering.offers(call), max(1, limit)))
     if not found:
         return None
-    values = [shown.view_value(view) for view in found]
+    values = [offering.value(offer) for offer in found]
     return answers.Answer(
         "",
-        {"task": values[0], "tasks": values, "lists": None, "untrusted": list(shown.UNTRUSTED)},
+        {"task": values[0], "tasks": values, "lists": None, "untrusted": _UNTRUSTED},
         lambda: answers.told(_text(found), source="tasks", for_agent=call.is_agent),
     )
 
 
+_UNTRUSTED = [*shown.UNTRUSTED, "why", "section", "path"]
+
+
 def _claimed(call: context.Context) -> answers.Answer | None:
-    """Take the first one that nobody else takes first."""
+    """Take the first one that nobody else takes first; what was dropped is adopted."""
     from tether.cli import claim
 
-    at = call.desk()
-    for view in _offered(call):
+    for offer in offering.offers(call):
         try:
-            taken = claiming.claim(at, view.task.id, news=call.news(at.caller.agent))
+            taken = _take(call, offer.key)
         except (errors.NotAllowed, errors.NotFound, errors.TaskError):
             continue  # done or gone since we looked, or a person must settle it first
-        if not isinstance(taken, claims.Refused):
-            return claim.answer_of(call, taken)
+        if isinstance(taken, claims.Refused):
+            continue
+        return _told(call, offer, claim.answer_of(call, taken))
     return None
 
 
+def _told(call: context.Context, offer: choosing.Offer, answer: answers.Answer) -> answers.Answer:
+    """The answer of a claim, with why it was this task; what was dropped is adopted."""
+    orphan = offer.orphan
+    more = {"why": text.clean(offer.why), "orphan": orphan.type if orphan is not None else None}
+    plain = answer.plain
+    answer = answer._replace(value={**answer.value, **more})
+    if orphan is None:
+        return answer
+    _adopted(call, offer.key, orphan.type)
+    hint = f"It was dropped: {offer.why}. `tether handoff {offer.key.label}` tells more."
+    return answer._replace(plain=lambda: f"{plain()}\n{hint}")
+
+
+def _take(call: context.Context, key: ids.TaskKey) -> claiming.Taken | claims.Refused:
+    if key.source == ids.OWN_SOURCE:
+        at = call.desk()
+        return claiming.claim(at, key.id, news=call.news(at.caller.agent))
+    acting = call.agent
+    answer = claims.take(call.store, call.spot, acting.session_id, key, news=call.news(acting))
+    return answer if isinstance(answer, claims.Refused) else claiming.Taken(None, answer)
+
+
+def _adopted(call: context.Context, key: ids.TaskKey, kind: str) -> None:
+    from tether.vacuum import resolve
+
+    now = clock.now_text(clock.SystemClock())
+    resolve.adopted(call.store, call.agent, key, now, f" ({kind.replace('_', ' ')})")
+
+
 def _none(call: context.Context) -> answers.Answer:
-    """No task file is free. The lists that the team keeps, which take longer to read, may help."""
+    """Nothing is free."""
     from tether.cli.task import remaining
 
     mine = claims.open_ones(call.store.rows, call.session.session_id)
@@ -85,7 +100,7 @@ def _none(call: context.Context) -> answers.Answer:
     }
     lines = [f"You have {each.key.label}." for each in mine]
     if left:
-        lines += ["No task file is free for you.", *remaining.told(left)]
+        lines += ["No task is free for you.", *remaining.told(left)]
     else:
         lines.append(
             "No other task is free." if mine else "Nothing to do: no task is free for you."
@@ -93,22 +108,31 @@ def _none(call: context.Context) -> answers.Answer:
     return answers.Answer("", value, lambda: "\n".join(lines))
 
 
-def _text(found: list[views.View]) -> str:
+def _text(found: list[choosing.Offer]) -> str:
     lines = []
-    for view in found:
-        said = f" ({view.said})" if view.said else ""
-        lines.append(f"{view.task.id}  {view.effective.state}{said}  {view.task.title}".rstrip())
-        if view.task.path:
-            lines.append(f"    {view.task.path}")
+    for offer in found:
+        view, item = offer.view, offer.item
+        if view is not None:
+            said = f" ({view.said})" if view.said else ""
+            state, title, path = f"{view.effective.state}{said}", view.task.title, view.task.path
+        elif item is not None:
+            state, title, path = item.state, item.text, f"{item.path}:{item.line}"
+        else:
+            continue
+        lines.append(f"{offer.key.id}  {state}  {text.one_line(title, 100)}".rstrip())
+        if path:
+            lines.append(f"    {text.one_line(path)}")
+        lines.append(f"    why: {text.one_line(offer.why, 160)}")
     return "\n".join(lines)
 
 
 VERB = verbs.Verb(
     name="next",
     help="Say what to do now: the most urgent task that is free for you.",
-    notes="What you hold comes first, then what is assigned to you, then by priority and age."
-    " Tasks that wait for others are left out. Those of the lists that the team keeps are only"
-    " counted, where nothing else is free.",
+    notes="What you hold comes first, then what others dropped (dead_claim, conflict_abandoned,"
+    " context_lost, stale_in_progress, partially_completed), then what is assigned to you, then new"
+    " work by priority and age. Tasks that wait for others are left out. With --claim a task that"
+    " was dropped is adopted.",
     options=(
         verbs.Option("--claim", "Take it at once."),
         verbs.Option("--wait", "Wait until there is one."),

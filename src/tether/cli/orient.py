@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from tether import clock, ids, text
-from tether.brief import choosing, orientation
-from tether.cli import answers, context, verbs
+from tether.brief import choosing, orientation, orphaned
+from tether.cli import answers, context, offering, sweeping, verbs
 from tether.cli.task import remaining, shown
 from tether.hints import Any
+from tether.vacuum import model
+
+_MAX_SHOWN = 5
+_MAX_ORPHANS = 3
 
 
-def _run(call: context.Context, _: verbs.Values) -> answers.Answer:
+def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     now = clock.now_text(clock.SystemClock())
+    swept = sweeping.quick_findings(call, now, model.limits(call.settings))
+    sweeping.note_quick(call, swept, now)
     found = orientation.look(
         call.workspace,
         call.work if call.workspace.root else None,
@@ -19,7 +25,11 @@ def _run(call: context.Context, _: verbs.Values) -> answers.Answer:
         call.session,
         now,
         call.settings,
+        swept,
     )
+    if call.workspace.root:
+        offers = offering.offers(call, swept)
+        found = found._replace(next=next((each for each in offers if not each.is_held), None))
     has_nothing = not found.held and not found.claims
     left = remaining.look(call) if has_nothing and found.next is None else None
     value: dict[str, Any] = {
@@ -27,14 +37,18 @@ def _run(call: context.Context, _: verbs.Values) -> answers.Answer:
         "agent": found.agent_name,
         "held": [shown.view_value(view) for view in found.held],
         "claims": [shown.claim_value(claim) for claim in found.claims],
-        "next": shown.view_value(found.next) if found.next else None,
+        "next": offering.value(found.next) if found.next is not None else None,
         "stalled": [shown.task_value(task) for task in found.stalled],
         "failed": [shown.task_value(task) for task in found.failed],
         "lists": None if left is None else remaining.value(left),
         "unread": found.unread,
         "here": found.here,
+        "orphans": _orphans_value(found.orphans),
+        "run": found.run._asdict() if found.run is not None else None,
         "untrusted": list(shown.UNTRUSTED),
     }
+    if values["compact"]:
+        return answers.Answer("orient", value, lambda: _compact(found))
     return answers.Answer(
         "orient",
         value,
@@ -42,6 +56,39 @@ def _run(call: context.Context, _: verbs.Values) -> answers.Answer:
             _text(found, now, _titles(call, found), left), source="tether", for_agent=call.is_agent
         ),
     )
+
+
+def _orphans_value(found: orphaned.Orphaned) -> dict[str, Any]:
+    return {
+        "total": found.total,
+        "counts": found.counts,
+        "first": [
+            {
+                "key": each.key.label,
+                "type": each.type,
+                "grade": each.grade,
+                "probability": each.percent / 100,
+                "reason": text.clean(each.reason),
+                "last_activity": each.last_at or None,
+            }
+            for each in found.some[:_MAX_ORPHANS]
+        ],
+    }
+
+
+def _compact(found: orientation.Orientation) -> str:
+    """Everything in one line."""
+    have = len(found.held) + len(found.claims)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in found.orphans.counts.items())
+    parts = [
+        f"{found.agent_name}: {have} held",
+        f"{found.unread} unread",
+        f"{len(found.stalled)} stalled",
+        f"{text.counted(found.orphans.total, 'orphan')}" + (f" ({kinds})" if kinds else ""),
+    ]
+    if found.next is not None:
+        parts.append(f"next {found.next.key.id}")
+    return ", ".join(parts)
 
 
 def _titles(call: context.Context, found: orientation.Orientation) -> dict[ids.TaskKey, str]:
@@ -65,27 +112,50 @@ def _text(
     ]
     if found.unread:
         lines.append(f"{text.counted(found.unread, 'unread message')}: `tether inbox` shows them.")
-    for task in found.stalled:
+    lines += _orphans(found.orphans, now_ms)
+    if found.run is not None:
+        ago = shown.ago(found.run.at, now_ms)
+        lines.append(f"Run {found.run.run}: {found.run.type.replace('_', ' ')}, {ago} ago.")
+    for task in found.stalled[:_MAX_SHOWN]:
         for_long = shown.ago(task.started_at, now_ms)
         lines.append(f"Stalled: {task.id}, in progress for {for_long} ({task.owner or 'nobody'}).")
+    if len(found.stalled) > _MAX_SHOWN:
+        more = len(found.stalled) - _MAX_SHOWN
+        lines.append(f"{more} more are stalled; `tether task stalled` shows them.")
     lines += [
         f"Failed: {task.id} ({task.owner or 'nobody'}); a person can retry or cancel it."
-        for task in found.failed[:10]
+        for task in found.failed[:_MAX_SHOWN]
     ]
     if found.held or found.claims:
         return "\n".join(lines)
     if found.next is not None:
-        lines.append(f"Next: {found.next.task.id}: {found.next.task.title}".rstrip(": "))
+        lines.append(
+            f"Next: {found.next.key.id}: {text.one_line(found.next.title, 100)}".rstrip(": ")
+        )
+        lines.append(f"  {text.one_line(found.next.why, 120)}")
     elif left:
-        lines += ["No task file is free for you.", *remaining.told(left)]
+        lines += ["No task is free for you.", *remaining.told(left)]
     else:
         lines.append("No task is free for you.")
     return "\n".join(lines)
 
 
+def _orphans(found: orphaned.Orphaned, now_ms: int) -> list[str]:
+    """How many tasks were dropped, and the most urgent of them."""
+    if not found.total:
+        return []
+    lines = [f"Orphaned Tasks: {found.total}"]
+    for each in found.some[:_MAX_ORPHANS]:
+        ago = f", {shown.ago(each.last_at, now_ms)} ago" if each.last_at else ""
+        reason = text.one_line(each.reason, 90)
+        lines.append(f"  {each.key.id} — {each.type.replace('_', ' ')}{ago}: {reason}")
+    lines.append("  `tether vacuum` tells all, `tether next --claim` takes the first one up.")
+    return lines
+
+
 VERB = verbs.Verb(
     name="orient",
-    help="Say where things stand: what you have, what is stalled, what is next.",
-    options=(),
+    help="Say where things stand: what you have, what was dropped, what is next.",
+    options=(verbs.Option("--compact", "One line."),),
     run=_run,
 )

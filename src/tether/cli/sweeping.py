@@ -130,15 +130,10 @@ def record_quick(call: context.Context, found: list[quick.Found], now: str) -> r
 
 def note_quick(call: context.Context, found: list[quick.Found], now: str) -> None:
     """The same by the way: where nothing can be written, nothing is lost."""
-    from tether.vacuum import reports
-
+    if not call.store.exists() or quick.known(call.store) == {each.name for each in found}:
+        return
     try:
-        known = {
-            (each.source, each.task_id, each.orphan_type)
-            for each in reports.open_ones(call.store, quick.TYPES)
-        }
-        if known != {(*each.key, each.finding.type) for each in found}:
-            record_quick(call, found, now)
+        record_quick(call, found, now)
     except (errors.StoreError, errors.FileError):
         return
 

@@ -281,7 +281,7 @@ def save(call: context.Context, chosen: report.Chosen, directory: str) -> str:
     root = files.Root(call.workspace.root)
     root.make_directories(directory)
     order = chosen.swept.order
-    path = f"{directory}/VACUUM-{order.now[:10]}-{order.sweep_type}.md"
+    path = f"{directory}/{order.now[:10]}-vacuum-{order.sweep_type}.md"
     root.write_atomic(path, report.document(chosen).encode())
     return path
 

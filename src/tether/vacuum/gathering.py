@@ -84,6 +84,9 @@ def gather(
     quiet = ground.moments.quiet(key, clock.parse(ground.now), created_ms)
     ticked = _last(told, lambda each: each.source == _LISTS and each.what == _TICKED)
     record = next((e.record for e in reversed(told) if ticked and _sign(e) == ticked), "")
+    resumed_at, resumed_by = max(
+        ((e.at, e.session) for e in told if _is_resumption(e)), default=("", "")
+    )
     return model.Evidence(
         subject,
         ground.now,
@@ -91,8 +94,9 @@ def gather(
         tuple(visits(ground.presence, told, line.sessions)),
         tuple(_clashes(ground, key, told)),
         last,
-        tuple(map(_sign, filter(lambda each: _is_finish(each, names), told))),
-        max((e.at for e in told if _is_resumption(e)), default=""),
+        tuple(_sign(e) for e in told if e.at >= resumed_at and _is_finish(e, names)),
+        resumed_at,
+        resumed_by,
         ticked,
         ground.ticked_together.get(record, 1),
         _last(told, lambda each: each.kind == evidence.WORKED),

@@ -201,9 +201,10 @@ class Evidence(NamedTuple):
     last: Sign | None = None
     """When somebody last did or declared something about it."""
     finished: tuple[Sign, ...] = ()
-    """What says that it is done, oldest first."""
+    """What says that it is done, since it was last begun or opened again, oldest first."""
     resumed_at: str = ""
     """When it was last begun or opened again."""
+    resumed_by: str = ""
     ticked: Sign | None = None
     """When its list was last seen to say that it is done."""
     ticked_together: int = 1

@@ -16,9 +16,15 @@ from tether.store import port, sql
 from tether.vacuum import model, silence
 
 _SQL = sql.Queries("vacuum")
-_MOVING = (
-    "SELECT at, task_source, task, session, kind FROM activities"
-    " WHERE task <> '' AND kind IN ('worked', 'stated') AND at <> '' AND at <= ?"
+_STATED = (
+    "SELECT at, task_source, task, session FROM activities"
+    " WHERE task <> '' AND kind = 'stated' AND at <> '' AND at <= ?"
+)
+# The last of each hour: that somebody worked on it a hundred times within one says no more.
+_WORKED = (
+    "SELECT MAX(at), task_source, task, session FROM activities"
+    " WHERE task <> '' AND kind = 'worked' AND at <> '' AND at <= ?"
+    " GROUP BY task, task_source, substr(at, 1, 13)"
 )
 _FILES = "SELECT path FROM evidence_files"
 _TICKED = (
@@ -110,8 +116,9 @@ class Moments:
 def read(connection: sqlite3.Connection, store: port.Store, until: str) -> Moments:
     """All touches up to a time that index and store know of."""
     found = [
-        Touch(clock.parse(at), ids.TaskKey(source, task), session, kind == "worked")
-        for at, source, task, session, kind in connection.execute(_MOVING, (until,))
+        Touch(clock.parse(at), ids.TaskKey(source, task), session, is_work)
+        for statement, is_work in ((_STATED, False), (_WORKED, True))
+        for at, source, task, session in connection.execute(statement, (until,))
     ]
     here = {path for (path,) in connection.execute(_FILES)}
     for row in store.rows(_SQL.kept_files):

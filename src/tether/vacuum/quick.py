@@ -33,6 +33,16 @@ class Found(NamedTuple):
     def rank(self) -> tuple[object, ...]:
         return (*self.finding.rank, self.key)
 
+    @property
+    def name(self) -> tuple[str, str, str]:
+        return (*self.key, self.finding.type)
+
+
+def known(store: port.Store) -> set[tuple[str, str, str]]:
+    """What earlier quick sweeps found and is still open: source, id and type."""
+    rows = store.rows(_SQL.open_of_store)
+    return {(row["source"], row["task_id"], row["orphan_type"]) for row in rows}
+
 
 def sweep(
     store: port.Store,

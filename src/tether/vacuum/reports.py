@@ -154,7 +154,7 @@ def end(
             actor=by,
             data={
                 "sweep_type": sweep_type,
-                "counts": dict(counts),
+                "counts": {kind: count for kind, count in counts.items() if count},
                 "new": recorded.new,
                 "settled": recorded.settled,
             },
@@ -313,10 +313,9 @@ def _tell(
     )
 
 
-def open_ones(store: port.Store, types: tuple[str, ...] = model.TYPES) -> list[Report]:
+def open_ones(store: port.Store) -> list[Report]:
     """Findings that nobody has settled, oldest first."""
-    found = [_report(row) for row in store.rows(_SQL.open_reports)]
-    return [each for each in found if each.orphan_type in types]
+    return [_report(row) for row in store.rows(_SQL.open_reports)]
 
 
 def open_of(store: port.Store, key: ids.TaskKey) -> list[Report]:

@@ -286,9 +286,9 @@ def _finding(
 
 def _is_touched_since(case: Case, hold: model.Hold) -> bool:
     """Did anybody else do something about it after a claim was taken from its owner?"""
-    if case.known.resumed_at > max(hold.at, hold.closed_at):
-        return True
     end = max(hold.at, hold.closed_at)
+    if case.known.resumed_at > end and case.known.resumed_by != hold.session:
+        return True
     return any(
         each.session != hold.session and each.worked_at > end and each.first_at > hold.at
         for each in case.known.visits

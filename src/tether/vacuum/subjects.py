@@ -58,7 +58,7 @@ def read(files: Iterable[tasks.Task], listed: finding.Lists) -> Subjects:
         aliases.setdefault(listed.resolve(old), []).append(old.id)
     for key, item in listed.items.items():
         parts = [listed.items[each] for each in families.get(key, ())]
-        found[key] = _of_item(item, parts, tuple(sorted(aliases.get(key, ()))))
+        found[key] = of_item(item, parts, tuple(sorted(aliases.get(key, ()))))
     own = [each for each in found.values() if each.key.source == ids.OWN_SOURCE]
     tracks = [*_own_track(own), *_tracks(listed)]
     return Subjects(found, tuple(tracks), {key: tuple(each) for key, each in families.items()})
@@ -90,7 +90,10 @@ def put_off(item: lists.Item) -> str:
     return remark[0].strip("()") if remark else ""
 
 
-def _of_item(item: lists.Item, parts: list[lists.Item], aliases: tuple[str, ...]) -> model.Subject:
+def of_item(
+    item: lists.Item, parts: Iterable[lists.Item] = (), aliases: tuple[str, ...] = ()
+) -> model.Subject:
+    """A task of a list, with the parts of it that are tasks themselves."""
     counted = [each for each in parts if each.state != lists.CANCELLED]
     done = item.parts_done + sum(each.state == states.DONE for each in counted)
     done += sum(is_met for is_met, _ in item.acceptance)

@@ -21,10 +21,11 @@ ORDER BY closed_at;
 SELECT * FROM conflicts WHERE resolution IS NULL OR resolution <> 'finished' ORDER BY id;
 
 -- name: told
--- The tasks that the log tells of up to a time, but for chatter, with when that was last.
+-- The tasks that the log tells of up to a time; that one was written down is no work on it.
 SELECT source, task, MAX(at) AS at FROM events
 WHERE task IS NOT NULL AND source IS NOT NULL AND at <= :until
   AND type IN ('claim_taken', 'claim_adopted', 'task_moved', 'task_edited', 'handoff_left')
+  AND NOT (type = 'task_moved' AND data LIKE '%"verb"_ "new"%')
 GROUP BY source, task;
 
 -- name: kept_files
@@ -70,6 +71,11 @@ ON CONFLICT (source, task_id, orphan_type) WHERE resolution IS NULL DO UPDATE SE
 -- name: open_reports
 -- Findings that nobody has settled, oldest first.
 SELECT * FROM vacuum_reports WHERE resolution IS NULL ORDER BY id;
+
+-- name: open_of_store
+-- Those that the store alone can tell.
+SELECT source, task_id, orphan_type FROM vacuum_reports
+WHERE resolution IS NULL AND sweep_type = 'quick';
 
 -- name: open_of_task
 -- Those of one task.
@@ -126,3 +132,39 @@ SELECT * FROM deferrals WHERE ended_at IS NULL ORDER BY id;
 UPDATE deferrals SET ended_at = :now, ended_why = :why
 WHERE scope = :scope AND source = :source AND name = :name AND ended_at IS NULL
 RETURNING *;
+
+-- name: orphans
+-- Tasks that somebody should take up again, the most urgent first and the freshest of equals.
+SELECT source, task_id, orphan_type, sweep_type, grade, percent, last_activity, last_seen_at,
+       track, evidence
+FROM vacuum_reports
+WHERE resolution IS NULL AND percent >= :percent
+  AND orphan_type IN (
+    'dead_claim', 'conflict_abandoned', 'context_lost', 'stale_in_progress', 'partially_completed'
+  )
+ORDER BY CASE orphan_type
+    WHEN 'dead_claim' THEN 0 WHEN 'conflict_abandoned' THEN 1 WHEN 'context_lost' THEN 2
+    WHEN 'stale_in_progress' THEN 3 ELSE 4 END,
+  percent DESC, last_activity DESC, source, task_id
+LIMIT :limit;
+
+-- name: count_orphans
+-- How many tasks of each kind somebody should take up again, each by the most urgent kind.
+SELECT orphan_rank, COUNT(*) AS number FROM (
+    SELECT MIN(CASE orphan_type
+        WHEN 'dead_claim' THEN 0 WHEN 'conflict_abandoned' THEN 1 WHEN 'context_lost' THEN 2
+        WHEN 'stale_in_progress' THEN 3 ELSE 4 END) AS orphan_rank
+    FROM vacuum_reports
+    WHERE resolution IS NULL AND percent >= :percent
+      AND orphan_type IN (
+        'dead_claim', 'conflict_abandoned', 'context_lost', 'stale_in_progress',
+        'partially_completed'
+      )
+    GROUP BY source, task_id
+) AS ranked
+GROUP BY orphan_rank ORDER BY orphan_rank;
+
+-- name: last_run
+-- What a run last did.
+SELECT run, type, at FROM events
+WHERE id = (SELECT MAX(id) FROM events WHERE run IS NOT NULL);

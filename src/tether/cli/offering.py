@@ -1,0 +1,121 @@
+"""What somebody may take up now, for `next` and `orient`: each task with why it comes then."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from tether import clock, ids, text
+from tether.agents import claims
+from tether.brief import choosing, orphaned
+from tether.cli import context, sweeping
+from tether.cli.task import shown
+from tether.hints import Any
+from tether.tasks import listing
+from tether.vacuum import model, quick
+
+
+def offers(
+    call: context.Context, swept: list[quick.Found] | None = None
+) -> Iterator[choosing.Offer]:
+    """What one holds, what others dropped, what is assigned, then new work; found when asked.
+
+    `swept` is what a quick sweep has found, for who has made one already.
+    """
+    own = _in_files(call)
+    orphans = _orphans(call, swept)
+    seen: set[ids.TaskKey] = set()
+    # What the caller holds already comes before everything, and only that.
+    first = next(own, None)
+    while first is not None and first.is_held:
+        seen.add(first.key)
+        yield first
+        first = next(own, None)
+    rest = itertools.chain([first] if first is not None else [], own)
+    for offer in itertools.chain(_held_of_lists(call), orphans, rest, _in_lists(call)):
+        if offer.key not in seen:
+            seen.add(offer.key)
+            yield offer
+
+
+def _in_files(call: context.Context) -> Iterator[choosing.Offer]:
+    listed = listing.Listing(call.workspace, call.work)
+    try:
+        yield from choosing.in_files(
+            listed,
+            call.viewer,
+            call.session.agent_name,
+            clock.now_text(clock.SystemClock()),
+            call.settings.integer("tasks.ageing_days"),
+        )
+    finally:
+        listed.close()
+
+
+def _held_of_lists(call: context.Context) -> Iterator[choosing.Offer]:
+    for claim in claims.open_ones(call.store.rows, call.session.session_id):
+        if claim.source in call.sources:
+            item = call.lists.items.get(call.lists.resolve(claim.key))
+            if item is not None and item.state in choosing.OPEN_IN_LISTS:
+                yield choosing.Offer(item.key, choosing.HELD, item=item, is_held=True)
+
+
+def _orphans(call: context.Context, swept: list[quick.Found] | None) -> Iterator[choosing.Offer]:
+    """What others dropped, the most urgent first, as far as it still has to be done."""
+    limits = model.limits(call.settings)
+    if swept is None:
+        swept = sweeping.quick_findings(call, clock.now_text(clock.SystemClock()), limits)
+    for orphan in orphaned.look(call.store, swept, limits).some:
+        why = f"{orphan.type}: {orphan.reason}"
+        if orphan.key.source == ids.OWN_SOURCE:
+            views = [call.viewer.view(call.work.read(e)) for e in call.work.find(orphan.key.id)]
+            if len(views) == 1 and views[0].is_offered:
+                yield choosing.Offer(orphan.key, why, views[0], orphan=orphan)
+        elif _is_free(call, orphan.key):
+            item = call.lists.items.get(call.lists.resolve(orphan.key))
+            if item is not None and item.state in choosing.OPEN_IN_LISTS:
+                yield choosing.Offer(item.key, why, item=item, orphan=orphan)
+
+
+def _is_free(call: context.Context, key: ids.TaskKey) -> bool:
+    """May it be taken: does nobody have it who may be alive?"""
+    answer = claims.refused(call.store.rows, call.spot, key)
+    return not answer.is_held or answer.verdict in ("dead", "expired")
+
+
+def _in_lists(call: context.Context) -> Iterator[choosing.Offer]:
+    """New work of the lists that the team keeps; they take longer to read, so they come last."""
+    if not call.sources:
+        return
+    from tether.vacuum import deferrals, deferring, gathering, subjects
+
+    last = gathering.claims(call.store) if call.store.exists() else {}
+    taken = {key for key, each in last.items() if each.closed_at is None or each.outcome == "done"}
+    put_off = deferrals.active(call.store) if call.store.exists() else []
+    now, project = clock.now_text(clock.SystemClock()), sweeping.project_of(call)
+    for offer in choosing.in_lists(call.lists, taken):
+        item = offer.item
+        subject = subjects.of_item(item) if item is not None else None
+        if subject is None or subject.put_off:
+            continue
+        if deferring.applying(put_off, subject, project, "", now) is None:
+            yield offer
+
+
+def value(offer: choosing.Offer) -> dict[str, Any]:
+    """An offer for programs: the task, and why it is offered."""
+    value: dict[str, Any] = {}
+    if offer.view is not None:
+        value = shown.view_value(offer.view)
+    elif offer.item is not None:
+        from tether.cli.task import lists
+
+        value = lists.item_value(offer.item, None)
+    orphan = offer.orphan
+    return {
+        "key": offer.key.label,
+        **value,
+        "why": text.clean(offer.why),
+        "orphan": orphan.type if orphan is not None else None,
+        "probability": orphan.percent / 100 if orphan is not None else None,
+    }
