@@ -187,6 +187,25 @@ SETTINGS = (
         is_tracked=False,
         maximum=1,
     ),
+    Setting(
+        "maintain.vacuum_days",
+        7,
+        "How often `tether maintain` looks for orphans; 0 for never.",
+        maximum=36_500,
+    ),
+    Setting(
+        "maintain.deep_days",
+        30,
+        "How often it looks at everything there ever was; 0 for never.",
+        maximum=36_500,
+    ),
+    Setting(
+        "maintain.archive",
+        0,
+        "1 lets it archive tasks that were done 30 days ago, which changes tracked files;"
+        " otherwise it says how many there are.",
+        maximum=1,
+    ),
     *(
         Setting(
             f"evidence.{name}_dir",

@@ -8,6 +8,8 @@ in between wins. What one agent's row does wrong keeps no other from being swept
 
 from __future__ import annotations
 
+import functools
+
 from tether import clock, errors
 from tether.agents import liveness, lookout, model, registry, roll
 from tether.hints import NamedTuple
@@ -209,6 +211,31 @@ def _retire(
         return mark(transaction, now, verdict) if verdict.is_over else None
 
     return store.write("sweep", work)
+
+
+def retire_dead(store: port.Store, spot: lookout.Lookout, spared: str) -> list[Stale]:
+    """Free what those hold whose process is certainly gone, however lately they were heard from.
+
+    The sweep itself waits until somebody is silent for a while, because who is started again at
+    once keeps what it has: so this is for whoever asks for it.
+    """
+    rules = Rules(stale_ms=0, spared=spared)
+    dead = [each for each in look(store, spot, rules) if each.verdict == "dead"]
+    found = [
+        store.write("sweep", functools.partial(_retire_dead, spot, each.session_id))
+        for each in dead
+    ]
+    return [each for each in found if each is not None]
+
+
+def _retire_dead(
+    spot: lookout.Lookout, session_id: str, transaction: port.Transaction
+) -> Stale | None:
+    agent = roll.get(transaction.rows, session_id)
+    if agent is None or not agent.is_here:
+        return None
+    verdict = spot.verdict(agent)
+    return mark(transaction, agent, verdict) if verdict.is_certain else None
 
 
 def mark(

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-from tether import errors, redaction, text
-from tether.agents import claims
+from tether import redaction, text
+from tether.agents import claims, notes
 from tether.brief import fitting
 from tether.brief import handoff as room
 from tether.cli import answers, cold, context, gathering, lookup
 from tether.hints import Any
-from tether.store import events, port
+from tether.store import port
 
-_MAX_NOTE_CHARS = 4000
 _HEADINGS = {
     "task": "Task",
     "stopped": "Where it stopped",
@@ -57,13 +56,7 @@ def handoff(call: context.Context, task: str, note: str | None, budget: int) -> 
     packet = room.packet(found, budget - 80 if call.is_agent else budget)
     value: dict[str, Any] = {
         "task": named.value(),
-        "sections": {
-            section.name: [
-                {"text": text.clean(redaction.redact(line.text)), "source": line.source or None}
-                for line in section.lines
-            ]
-            for section in packet.sections
-        },
+        "sections": sections_value(packet),
         "left_out": packet.left_out,
         "budget": budget,
         "untrusted": ["text"],
@@ -72,38 +65,41 @@ def handoff(call: context.Context, task: str, note: str | None, budget: int) -> 
         "handoff",
         value,
         lambda: answers.told(
-            "\n".join(_lines(packet)), source=f"handoff {named.key.label}", for_agent=call.is_agent
+            "\n".join(lines_of(packet)),
+            source=f"handoff {named.key.label}",
+            for_agent=call.is_agent,
         ),
         None if call.is_agent else lambda width: _wrapped(packet, width),
     )
 
 
 def _leave(call: context.Context, named: lookup.Named, note: str) -> answers.Answer:
-    said = redaction.redact(text.clean(note)).strip()
-    if not said or len(said) > _MAX_NOTE_CHARS:
-        raise errors.UsageError(
-            f"A note has 1 to {_MAX_NOTE_CHARS} characters. Nothing was changed."
-        )
+    said = notes.checked(note)
     if not named.is_known and claims.last_of(call.store.rows, named.key) is None:
         raise named.missing()
     key, session = named.key, call.agent.session_id
 
     def work(transaction: port.Transaction) -> None:
-        transaction.event(
-            events.HANDOFF_LEFT,
-            actor=call.actor,
-            session=session,
-            source=key.source,
-            task=key.id,
-            data={"note": said},
-        )
+        notes.leave(transaction, key, said, call.actor, session)
 
     call.store.write("handoff", work)
     value = {"task": named.value(), "note": text.mark(said, source=f"handoff {key.label}")}
     return answers.Answer("handoff", value, lambda: f"Noted for whoever takes up {key.label}.")
 
 
-def _lines(packet: fitting.Packet) -> list[str]:
+def sections_value(packet: fitting.Packet) -> dict[str, Any]:
+    """The sections of a packet for programs."""
+    return {
+        section.name: [
+            {"text": text.clean(redaction.redact(line.text)), "source": line.source or None}
+            for line in section.lines
+        ]
+        for section in packet.sections
+    }
+
+
+def lines_of(packet: fitting.Packet) -> list[str]:
+    """A packet for people, each line on its own."""
     lines: list[str] = []
     for section in packet.sections:
         lines += ["", f"{_HEADINGS[section.name]}:"] if lines else [f"{_HEADINGS[section.name]}:"]
@@ -123,7 +119,7 @@ def _wrapped(packet: fitting.Packet, width: int) -> list[list[answers.Piece]]:
     import textwrap
 
     pieces = []
-    for line in _lines(packet):
+    for line in lines_of(packet):
         is_heading = line.endswith(":") and not line.startswith(" ")
         # A path or an id is not torn: it is there to be copied.
         wrapped = textwrap.wrap(

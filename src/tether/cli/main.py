@@ -41,9 +41,9 @@ _HOT = {
     "task archive": "tether.cli.task.move",  # of one task; the clean-up is click's
 }
 # Commands that have commands.
-_GROUPS = ("agent", "bench", "hook", "task", "vacuum")
+_GROUPS = ("agent", "bench", "hook", "session", "task", "vacuum")
 # These look at the store as it is, or do on purpose what others do by the way.
-_NO_HOUSEKEEPING = ("sweep", "doctor", "init")
+_NO_HOUSEKEEPING = ("sweep", "doctor", "init", "maintain", "session gc")
 # How a shell asks click for completions.
 _COMPLETE_VARIABLE = "_TETHER_COMPLETE"
 
@@ -126,7 +126,8 @@ def _dispatch(words: list[str], *, as_json: bool) -> int:
         return 0
     from tether.cli import answers, context
 
-    keeps_house = words[:1] != [] and words[0] not in _NO_HOUSEKEEPING
+    called = {" ".join(words[:1]), " ".join(words[:2])}
+    keeps_house = words[:1] != [] and called.isdisjoint(_NO_HOUSEKEEPING)
     with contextlib.closing(context.Context(keeps_house=keeps_house)) as call:
         answer = _hot_answer(words, call)
         if answer is not None:

@@ -33,12 +33,26 @@ def sweep(call: context.Context, dry_run: bool, threshold: int | None) -> answer
         found = room.look(call.store, call.spot, rules)
         value = {"dry_run": True, "candidates": [candidate._asdict() for candidate in found]}
         return answers.Answer("", value, lambda: _would(call, found))
-    if not call.store.exists():
-        swept = room.Swept((), (), (), (), 0, 0)
-    else:
-        swept = room.sweep(call.store, call.spot, rules)
-        _stamp(call)
+    swept = _swept(call, rules)
     return answers.Answer("", _value(swept), lambda: _did(call, swept))
+
+
+def free(call: context.Context, *, at_once: bool = False) -> room.Swept:
+    """Free what the dead hold; at once also of those who have not been silent for long."""
+    spared = _caller(call)
+    swept = _swept(call, upkeep.rules(call.settings)._replace(spared=spared))
+    if not at_once or not call.store.exists():
+        return swept
+    more = room.retire_dead(call.store, call.spot, spared)
+    return swept._replace(stale_agents=(*swept.stale_agents, *more))
+
+
+def _swept(call: context.Context, rules: room.Rules) -> room.Swept:
+    if not call.store.exists():
+        return room.Swept((), (), (), (), 0, 0)
+    swept = room.sweep(call.store, call.spot, rules)
+    _stamp(call)
+    return swept
 
 
 def _caller(call: context.Context) -> str:

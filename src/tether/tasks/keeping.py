@@ -9,6 +9,9 @@ from tether.agents import claims
 from tether.hints import NamedTuple
 from tether.tasks import desk, document, home, model, moves, packs, states, workdir
 
+RETENTION_DAYS = 30
+"""What was completed longer ago than this is put away, unless somebody says otherwise."""
+
 
 class Candidate(NamedTuple):
     """A file of the archive, or a pack, that a clean-up is about."""

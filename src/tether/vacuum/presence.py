@@ -119,16 +119,24 @@ class Presence:
         return self._known[session]
 
     def _judge(self, session: str) -> Verdict:
-        agent = roll.get(self._store.rows, session) if session else None
-        if agent is not None:
-            if agent.is_here:
-                found = self._spot.shown_verdict(agent)
-                return Verdict(found.state, found.reason)
-            if agent.status == "stale":
-                return Verdict(*roll.retired(self._store.rows, session))
-            return Verdict("ended", "it has ended")
+        own = self._of_store(session)
         registered = self._registered.get(session)
-        return judge(registered, self._processes) if registered is not None else UNKNOWN
+        if registered is None or own.state in ("alive", "dead", "ended"):
+            return own
+        seen = judge(registered, self._processes)
+        # A process that is seen says more than a silence, or than nothing.
+        return seen if seen.state else own
+
+    def _of_store(self, session: str) -> Verdict:
+        agent = roll.get(self._store.rows, session) if session else None
+        if agent is None:
+            return UNKNOWN
+        if agent.is_here:
+            found = self._spot.shown_verdict(agent)
+            return Verdict(found.state, found.reason)
+        if agent.status == "stale":
+            return Verdict(*roll.retired(self._store.rows, session))
+        return Verdict("ended", "it has ended")
 
     def _learn_standing(self, standing: messaging.Standing) -> None:
         self.aliases |= standing.aliases

@@ -284,6 +284,10 @@ def _summary(chosen: Chosen) -> Iterator[str]:
     if swept.counts.get("deferred"):
         parts.append(f"{swept.counts['deferred']} deferred")
     yield f"Summary: {', '.join(parts)}"
+    if swept.recorded is not None and swept.before is not None:
+        since = text.minute(swept.before.started_at)
+        told = f"{swept.recorded.new} new, {swept.recorded.settled} settled since {since}"
+        yield told + ("." if swept.before.finished_at else ", when a sweep was interrupted.")
     if chosen.left_out:
         yield f"{chosen.left_out} less probable or of what is parked; --all shows them."
     if swept.older and swept.order.sweep_type == model.STANDARD:

@@ -337,6 +337,18 @@ def sweeps(store: port.Store, limit: int) -> list[Sweep]:
     ]
 
 
+def last_sweep(store: port.Store, sweep_type: str) -> Sweep | None:
+    """The newest sweep of a kind, ended or not."""
+    rows = store.rows(_SQL.last_sweep, sweep_type=sweep_type)
+    return Sweep(**{**rows[0], "counts": json.loads(rows[0]["counts"])}) if rows else None
+
+
+def last_finished(store: port.Store, types: Iterable[str]) -> str:
+    """When a sweep of one of these types last came to its end; empty if none ever did."""
+    found = [store.rows(_SQL.last_finished, sweep_type=each)[0]["at"] for each in types]
+    return max((at for at in found if at), default="")
+
+
 def _report(row: port.Row) -> Report:
     values = {name: row[name] for name in Report._fields}
     return Report(**{**values, "evidence": json.loads(row["evidence"])})

@@ -6,7 +6,7 @@
 | `conflict_abandoned` | two sessions were in each other's way, and neither finished it |
 | `context_lost` | its session forgot it (compaction) or died, did nothing since, left no handoff |
 | `stale_in_progress` | somebody began it, and it has been silent for too long |
-| `partially_completed` | some of its parts are done, the rest is not, and nobody has it |
+| `partially_completed` | parts of it or commits are there, the rest is not, nobody has it |
 | `done_unmarked` | somebody said or showed that it is done, and its list does not say so |
 | `long_claim` | somebody has had it for more than a day |
 | `done_unproven` | its list says that it is done, and nothing shows that anybody worked on it |
@@ -206,23 +206,24 @@ def stale_in_progress(case: Case) -> model.Finding | None:
 
 
 def partially_completed(case: Case) -> model.Finding | None:
-    """Some of its parts are done, the rest is not, and nobody has it."""
+    """Some of it is there, in parts or in commits, the rest is not, and nobody has it."""
     known, subject, hold = case.known, case.known.subject, case.known.hold
-    if not case.is_open or not 0 < subject.parts_done < subject.parts_total:
+    if not case.is_open or (hold is not None and hold.is_live):
         return None
-    if hold is not None and hold.is_live:
+    has_parts = 0 < subject.parts_done < subject.parts_total
+    last_at = max(known.last_at, known.family_at if has_parts else "")
+    if not (has_parts or known.committed is not None) or not last_at:
         return None
-    last_at = max(known.last_at, known.family_at)
-    if not last_at or case.age_ms(last_at) <= case.limits.long_claim_ms:
+    if case.age_ms(last_at) <= case.limits.long_claim_ms:
         return None
+    what = "a commit names it"
+    if has_parts:
+        what = f"{subject.parts_done} of {subject.parts_total} parts are done"
+    reason = f"{what}, and nothing since {text.minute(last_at)}"
+    shown = known.last if has_parts else known.committed
     hours = case.age_ms(last_at) / model.HOUR_MS
-    quiet = model.Quiet(hours, hours)
-    reason = (
-        f"{subject.parts_done} of {subject.parts_total} parts are done, and nothing since"
-        f" {text.minute(last_at)}"
-    )
-    pointers = (known.last.pointer,) if known.last is not None else ()
-    percent = silence.percent(quiet, case.limits)
+    percent = silence.percent(model.Quiet(hours, hours), case.limits)
+    pointers = (shown.pointer,) if shown is not None else ()
     return _finding(model.PARTIALLY_COMPLETED, percent, (reason,), pointers)
 
 

@@ -76,6 +76,8 @@ class Swept(NamedTuple):
     """The names of all tracks."""
     older: int = 0
     """How many were begun before the window of a standard sweep."""
+    before: reports.Sweep | None = None
+    """The sweep before this one of the same kind; one without an end was interrupted."""
     recorded: reports.Recorded | None = None
     """None if there is no store, or it cannot be written to."""
     why_not: str = ""
@@ -99,9 +101,11 @@ class Scene(NamedTuple):
 def sweep(scene: Scene, order: Order) -> Swept:
     """Look for orphans, and write down what there is."""
     has_store = scene.store.exists()
-    number, why_not = 0, "" if has_store else "there is no store yet"
+    number, why_not = 0, "" if has_store else "there is no store yet; `tether init` makes one"
+    before = None
     try:
         if has_store:
+            before = reports.last_sweep(scene.store, order.sweep_type)
             named = (order.sweep_type, order.now, order.by, order.project)
             number = reports.begin(scene.store, *named)
     except (errors.StoreError, errors.FileError) as problem:
@@ -109,7 +113,7 @@ def sweep(scene: Scene, order: Order) -> Swept:
     swept = scene.witness.ask(lambda connection: _look(connection, scene, order))
     looked = scene.witness.looked
     problems = tuple(f"{each.path}: {each.message}" for each in looked.problems)
-    swept = swept._replace(why_not=why_not, problems=problems)
+    swept = swept._replace(why_not=why_not, before=before, problems=problems)
     return _record(scene, swept, number) if number else swept
 
 

@@ -18,7 +18,7 @@ from tether.tasks import committing, desk, keeping, model
 @click.option(
     "--older-than",
     metavar="TIME",
-    default="30d",
+    default=f"{keeping.RETENTION_DAYS}d",
     show_default=True,
     help="What was completed longer ago than this.",
 )

@@ -6,18 +6,17 @@ Such a task has no file of its own: to start it is to claim it, and to finish it
 from __future__ import annotations
 
 from tether import errors, ids, redaction, text
-from tether.agents import claims
+from tether.agents import claims, notes
 from tether.agents import model as agents
 from tether.brief import choosing
 from tether.cli import answers, claim, context, lookup, verbs
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.store import events, port
+from tether.store import port
 from tether.tasks import states
 from tether.tasks.sources import dialects, model, ticking
 
 _FOR_FILES = ("commit", "artefact", "partial", "missing", "why")
-_MAX_NOTE_CHARS = 4000
 _MAX_TRACKS = 10
 NO_LISTS = "No task lists were found in this checkout."
 Held = dict[ids.TaskKey, agents.Claim]
@@ -54,7 +53,8 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
         if closed is None:
             return claims.refused(transaction.rows, call.spot, item.key), ""
         if note:
-            _note(transaction, call.actor, closed, note)
+            short = text.one_line(note, notes.MAX_CHARS)
+            notes.leave(transaction, closed.key, short, call.actor, closed.session_id)
         path = ""
         if verb == "finish":
             path = ticking.tick(call.workspace.root or "", item, states.DONE)
@@ -74,9 +74,9 @@ def end(call: context.Context, key: ids.TaskKey, values: verbs.Values, verb: str
     said = (
         f"{item.key.label}: {item.state} → {state}  {path}" if path else f"{item.key.label}: let go"
     )
-    notes = [*_undone(call, item), f"Commit {path} when you are ready."] if path else []
-    value["notes"] = notes
-    return answers.Answer("", value, lambda: "\n".join(map(text.one_line, [said, *notes])))
+    remarks = [*_undone(call, item), f"Commit {path} when you are ready."] if path else []
+    value["notes"] = remarks
+    return answers.Answer("", value, lambda: "\n".join(map(text.one_line, [said, *remarks])))
 
 
 def _undone(call: context.Context, item: model.Item) -> list[str]:
@@ -105,18 +105,6 @@ def _require_no_more(values: verbs.Values) -> None:
                 f"--{name} is for tasks that have a file of their own. Nothing was changed.",
                 hint="Repeat it without: a list keeps nothing of a task but its state.",
             )
-
-
-def _note(transaction: port.Transaction, actor: str, closed: agents.Claim, note: str) -> None:
-    """Keep what somebody says at the end for whoever asks next."""
-    transaction.event(
-        events.HANDOFF_LEFT,
-        actor=actor,
-        session=closed.session_id,
-        source=closed.source,
-        task=closed.task,
-        data={"note": text.one_line(note, _MAX_NOTE_CHARS)},
-    )
 
 
 def show(call: context.Context, key: ids.TaskKey) -> answers.Answer:

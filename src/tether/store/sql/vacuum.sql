@@ -54,6 +54,14 @@ RETURNING id;
 -- The newest sweeps, newest first.
 SELECT * FROM vacuum_sweeps ORDER BY id DESC LIMIT :limit;
 
+-- name: last_sweep
+-- The newest sweep of a kind.
+SELECT * FROM vacuum_sweeps WHERE sweep_type = :sweep_type ORDER BY id DESC LIMIT 1;
+
+-- name: last_finished
+-- When a sweep of a kind last came to its end.
+SELECT MAX(finished_at) AS at FROM vacuum_sweeps WHERE sweep_type = :sweep_type;
+
 -- name: see
 -- Write down a finding, or that it is still so.
 INSERT INTO vacuum_reports (

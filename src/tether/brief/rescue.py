@@ -1,0 +1,189 @@
+"""Sessions that stopped in the middle: hung ones, whose process is there, and orphaned ones.
+
+| the transcript ends | the process | silent | so it is |
+|---|---|---|---|
+| in the middle of a turn | is there | for some minutes | hung |
+| in the middle, or at a limit | is gone | however long | orphaned |
+| in the middle, or at a limit | nobody knows one | for some minutes | orphaned |
+| at rest, or as it should | any | | fine |
+
+A process that is there and waits for a limit to end is no case, and one that may be on another
+host neither. What a subagent writes counts for who started it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable
+
+from tether import clock, ids
+from tether.agents import claims, roll
+from tether.evidence import model, readers, timeline
+from tether.hints import NamedTuple
+from tether.vacuum import presence
+
+HUNG = "hung"
+ORPHANED = "orphaned"
+# What stopped longer ago is a matter for `vacuum`.
+WINDOW_MS = 7 * 86_400_000
+_MAX_TASKS = 3
+_OVER = ("dead", "expired", "ended")
+# How each agent takes up a conversation again; of the others none is known.
+_RESUMED_BY = {"claude": "claude --resume {}", "codex": "codex resume {}"}
+_FILES = (
+    "SELECT id, path, facts FROM evidence_files WHERE facts <> '' AND is_ours = 1"
+    " AND source IN ('claude:transcript', 'codex:rollout', 'gemini:session', 'gemini:whole',"
+    " 'cursor:transcript') ORDER BY path"
+)
+_TOLD = (
+    "SELECT task_source, task, MAX(at) AS last FROM activities"
+    " WHERE file IN ({}) AND task <> '' AND kind IN ({}) GROUP BY task_source, task"
+    " ORDER BY last DESC, task_source, task LIMIT {}"
+)
+
+
+class Trace(NamedTuple):
+    """What the transcripts of a session tell of it as a whole."""
+
+    facts: model.Session
+    heard_at: str
+    """When anything was last written to them."""
+    files: tuple[int, ...] = ()
+    """Their numbers in the index, with those of its subagents."""
+
+
+class Case(NamedTuple):
+    """A session that stopped in the middle."""
+
+    state: str
+    facts: model.Session
+    silent_ms: int
+    verdict: presence.Verdict
+    tasks: tuple[ids.TaskKey, ...] = ()
+    """What it was at."""
+
+    @property
+    def kind(self) -> str:
+        """claude, codex, gemini or cursor."""
+        return self.facts.source.partition(":")[0]
+
+    @property
+    def command(self) -> str:
+        """What continues it, in its directory; empty if nobody knows."""
+        return command(self.kind, self.facts.session)
+
+
+class Order(NamedTuple):
+    """What is looked for."""
+
+    now: str
+    silent_ms: int
+    asker: str = ""
+    """The session that asks: it is at work."""
+    claude_dirs: tuple[str, ...] = ()
+
+
+def judge(ending: str, verdict: str, silent_ms: int, is_recent: bool, limit_ms: int) -> str:
+    """The table above; empty if all is well."""
+    is_silent = silent_ms >= limit_ms
+    if verdict == "alive":
+        return HUNG if ending == "mid_turn" and is_silent else ""
+    if ending not in ("mid_turn", "limited") or not is_recent:
+        return ""
+    # Without a word of a process only silence tells; a suspect one may be alive elsewhere.
+    is_over = verdict in _OVER or (not verdict and is_silent)
+    return ORPHANED if is_over else ""
+
+
+def command(kind: str, session: str) -> str:
+    """What takes up a conversation again."""
+    # The id is from a file that anybody may have written, and the command is there to be pasted.
+    return _RESUMED_BY[kind].format(session) if _may_resume(kind, session) else ""
+
+
+def _may_resume(kind: str, session: str) -> bool:
+    return kind in _RESUMED_BY and ids.SessionId.is_valid(session)
+
+
+def find(
+    connection: sqlite3.Connection, rows: roll.Rows, known: presence.Presence, order: Order
+) -> list[Case]:
+    """Every session that stopped in the middle: the hung ones first, then by when they stopped."""
+    known.learn(connection, order.claude_dirs)
+    now_ms = clock.parse(order.now)
+    found = []
+    for trace in traces(connection):
+        facts = trace.facts
+        if facts.session == order.asker:
+            continue
+        verdict = known.of(facts.session)
+        heard_ms = clock.parse(trace.heard_at) if trace.heard_at else 0
+        silent_ms = max(0, now_ms - heard_ms)
+        is_recent = now_ms - _last_ms(facts, heard_ms) < WINDOW_MS
+        state = judge(facts.ending, verdict.state, silent_ms, is_recent, order.silent_ms)
+        if state:
+            tasks = tasks_of(rows, facts.session, told(connection, trace.files))
+            found.append(Case(state, facts, silent_ms, verdict, tasks))
+    return sorted(found, key=lambda each: (each.state, each.silent_ms, each.facts.session))
+
+
+def _last_ms(facts: model.Session, heard_ms: int) -> int:
+    """When it last said something: a copied file is written anew, and its words are old."""
+    return clock.parse(facts.last_at) if facts.last_at else heard_ms
+
+
+def traces(
+    connection: sqlite3.Connection, written_at: Callable[[str], str] | None = None
+) -> list[Trace]:
+    """The sessions that have transcripts here; those of subagents count for who started them."""
+    written_at = written_at or _written_at
+    own: dict[str, list[model.Session]] = {}
+    files: dict[str, list[int]] = {}
+    heard: dict[str, str] = {}
+    for number, path, stored in connection.execute(_FILES).fetchall():
+        facts = readers.from_json(stored)
+        if facts is None or not facts.session:
+            continue
+        name = facts.parent or facts.session
+        files.setdefault(name, []).append(number)
+        heard[name] = max(heard.get(name, ""), facts.last_at, written_at(path))
+        if not facts.parent:
+            own.setdefault(name, []).append(facts)
+    return [
+        Trace(timeline.merged(parts), heard[name], tuple(files[name]))
+        for name, parts in own.items()
+    ]
+
+
+def _written_at(path: str) -> str:
+    try:
+        return clock.text(os.stat(path).st_mtime_ns // 1_000_000)
+    except OSError:
+        return ""
+
+
+def told(connection: sqlite3.Connection, files: Iterable[int]) -> tuple[ids.TaskKey, ...]:
+    """The tasks that some files tell of last: that were worked on, or else that were named."""
+    numbers = ", ".join(map(str, files))
+    for kinds in (model.MOVING, (model.MENTIONED,)):
+        names = ", ".join(f"'{kind}'" for kind in kinds)
+        rows = connection.execute(_TOLD.format(numbers, names, _MAX_TASKS)).fetchall()
+        if rows:
+            return tuple(ids.TaskKey(source, task) for source, task, _ in rows)
+    return ()
+
+
+def tasks_of(
+    rows: roll.Rows, session: str, named: tuple[ids.TaskKey, ...]
+) -> tuple[ids.TaskKey, ...]:
+    """What a session was at: what it holds, or lost when it went, or else what it last named."""
+    if held := claims.open_ones(rows, session):
+        return tuple(each.key for each in held)
+    lost = [
+        each.key
+        for each in claims.all_ones(rows, _MAX_TASKS, session)
+        if each.outcome in ("released_stale", "released_end")
+        and claims.last_of(rows, each.key) == each
+    ]
+    return tuple(lost) or named
