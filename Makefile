@@ -10,6 +10,10 @@ ROOM ?=
 ROUNDS ?= 50
 # A PostgreSQL that `make bench` measures too.
 URL ?=
+# Real histories with labels, which are not part of this repository.
+CORPORA ?= ../shared/corpora
+TIMELINES := $(wildcard $(CORPORA)/orphans/timeline_*)
+HISTORIES := $(foreach each,$(TIMELINES),--timeline $(each) --labels $(subst timeline_,labels_,$(each)))
 
 .PHONY: demo test lint proof bench docs lock clean help
 
@@ -36,7 +40,11 @@ bench: $(READY)
 	$(VENV)/bin/tether bench tasks --all-open --json > bench/tasks-all-open.json
 	$(VENV)/bin/tether bench evidence --json > bench/evidence.json
 	$(VENV)/bin/tether bench evidence --scale 10 --rounds 1 --json > bench/evidence-10x.json
+	$(if $(HISTORIES),$(VENV)/bin/tether bench orphans $(HISTORIES) --json > bench/orphans.json,@echo "No histories in $(CORPORA)/orphans: bench/orphans.json stays as it is.")
+	$(VENV)/bin/tether bench vacuum --json > bench/vacuum.json
+	$(VENV)/bin/tether bench vacuum --scale 10 --rounds 1 --json > bench/vacuum-10x.json
 	$(RUN) scripts/bench_table.py
+	$(RUN) scripts/accuracy.py
 
 # Reference pages that are made from the code.
 docs: $(READY)

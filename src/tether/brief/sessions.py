@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tether import clock, ids
-from tether.agents import claims, conflicts, liveness, lookout, messages, roll
+from tether.agents import claims, conflicts, liveness, lookout, messages, roll, standing
 from tether.agents import model as agents
 from tether.hints import NamedTuple
 from tether.store import port
@@ -123,7 +123,7 @@ def _standing(
     unread = messages.unread(store, agent, _MAX_UNREAD)
     return Standing(
         agent,
-        *_verdict(store, spot, agent),
+        *standing.of_agent(store.rows, spot, agent),
         _silent_ms(spot, agent),
         _passed_ms(agent.progress_at or "", agent.read_at),
         tuple(
@@ -140,15 +140,6 @@ def _standing(
         sum(each.priority >= messages.HIGH for each in unread),
         tuple(clashes or ()),
     )
-
-
-def _verdict(store: port.Store, spot: lookout.Lookout, agent: agents.Agent) -> tuple[str, str]:
-    if agent.is_here:
-        found = spot.shown_verdict(agent)
-        return found.state, found.reason
-    if agent.status == "stale":
-        return roll.retired(store.rows, agent.session_id)
-    return "ended", "it said that it is over"
 
 
 def _silent_ms(spot: lookout.Lookout, agent: agents.Agent) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from tether import errors
 from tether.cli import answers, cold
 from tether.hints import Any
 
@@ -126,6 +127,110 @@ def _evidence_table(result: dict[str, Any]) -> str:
         f"first full read: {parts}",
         *(f"files against {name}: {ratio}x" for name, ratio in read["ratios"].items()),
     ]
+    return "\n".join(lines)
+
+
+@bench.command()
+@click.option(
+    "--timeline",
+    "timelines",
+    required=True,
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="What happened to the tasks of a project; may be repeated.",
+)
+@click.option(
+    "--labels",
+    required=True,
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="What the future showed; one for each timeline, in the same order.",
+)
+@cold.answering
+def orphans(timelines: tuple[str, ...], labels: tuple[str, ...]) -> answers.Answer:
+    """How well silence tells an orphan, on real histories with labels.
+
+    FILE has one JSON object a line and may be packed with gzip. A line of a timeline has `task`,
+    `created` and `events`, each of these `t`, `kind` and perhaps `status`, `checked` and `total`;
+    one of labels has `task`, `T`, `population` and `label`. Labels are only counted with.
+    """
+    from tether.bench import orphans as harness
+
+    if len(timelines) != len(labels):
+        raise errors.UsageError(
+            f"There are {len(timelines)} timelines and {len(labels)} files of labels. Nothing was"
+            " measured.",
+            hint="Give one --labels FILE for each --timeline FILE, in the same order.",
+        )
+    result = harness.measure(zip(timelines, labels, strict=True))
+    return answers.Answer("", result, lambda: _orphans_table(result))
+
+
+def _orphans_table(result: dict[str, Any]) -> str:
+    heading = f"{'alerts':<32} {'right':>6} {'wrong':>6} {'missed':>6} {'prec.':>6} {'recall':>6}"
+    rows = {name: found["alert"] for name, found in result["projects"].items()}
+    rows |= {"all": result["alert"], "all, ticked parts shown": result["with_parts"]["alert"]}
+    rows |= {name: found["alert"] for name, found in result["baselines"].items()}
+    lines = [heading]
+    for name, found in rows.items():
+        counts = f"{found['tp']:>6} {found['fp']:>6} {found['fn']:>6}"
+        lines.append(f"{name[:32]:<32} {counts} {found['precision']:>6.3f} {found['recall']:>6.3f}")
+    ranges = {name: result["intervals"][name] for name in ("precision", "recall")}
+    told = ", ".join(f"{name} {low:.3f} to {high:.3f}" for name, (low, high) in ranges.items())
+    instance = result["instance"]
+    lines += [
+        "",
+        f"{result['intervals']['level']:.0%} interval by task: {told}",
+        (
+            f"of {instance['fp'] + instance['tn']} rows that are no orphans {instance['fp']} are"
+            f" reported ({instance['fpr']:.3f}),"
+        ),
+        f"{instance['never_started_flagged']} of them never started",
+    ]
+    return "\n".join(lines)
+
+
+@bench.command()
+@click.option("--scale", default=1.0, show_default=True, type=click.FloatRange(0.001, 10))
+@click.option("--rounds", default=3, show_default=True, type=click.IntRange(1, 20))
+@cold.answering
+def vacuum(scale: float, rounds: int) -> answers.Answer:
+    """How well sweeps find orphans and what they cost, on a workload that it makes."""
+    from tether.bench import vacuum as harness
+
+    result = harness.measure(scale, rounds)
+    return answers.Answer("vacuum", result, lambda: _vacuum_table(result))
+
+
+def _vacuum_table(result: dict[str, Any]) -> str:
+    counts = result["counts"]
+    lines = [f"scale {result['scale']}: {counts['tasks']} tasks, {counts['sessions']} sessions"]
+    for name, title in (("liveness", "with liveness"), ("no_liveness", "without liveness")):
+        found = result[name]
+        lines += ["", f"{title:<24} {'found':>6} {'of':>6} {'said':>6} {'wrong':>6}"]
+        lines += [
+            f"{each:<24} {row['found']:>6} {row['of']:>6} {row['said']:>6} {row['wrong']:>6}"
+            for each, row in found["classes"].items()
+        ]
+        parked = found["parked"]
+        wrong = len(parked["wrong"])
+        there = parked["of"] - len(parked["missed"])
+        lines += [
+            f"{'parked tracks':<24} {there:>6} {parked['of']:>6} {parked['said']:>6} {wrong:>6}",
+            f"certain: {found['certain']}, of them wrong: {found['certain_wrong']}",
+        ]
+    lines += ["", f"{'step':<24} {'CPU s':>8} {'peak MB':>8}"]
+    costs = result["cost"]
+    for name in ("first_read", "standard", "deep"):
+        cost = costs[name]
+        lines.append(f"{name:<24} {cost['cpu_seconds']:>8.3f} {cost['peak_mb']:>8}")
+    for name in ("quick", "quick_finding"):
+        cost = costs[name]
+        lines.append(f"{name:<24} {cost['cpu_ms'] / 1000:>8.3f} {cost['cpu_ratio']:>7.2f}x")
+    same = "the same" if result["identical"] else "NOT the same"
+    lines += ["", f"two sweeps say {same}, byte by byte"]
     return "\n".join(lines)
 
 

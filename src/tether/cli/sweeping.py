@@ -86,7 +86,10 @@ class _Considered:
 
 def quick_findings(call: context.Context, now: str, limits: model.Limits) -> list[quick.Found]:
     """What the store alone says is wrong; the few tasks that come up are looked up."""
-    return quick.sweep(call.store, call.spot, now, limits, lambda key: is_over(call, key))
+    lookup = quick.Lookup(
+        lambda key: is_over(call, key), lambda key: _track(call, key), project_of(call)
+    )
+    return quick.sweep(call.store, call.spot, now, limits, lookup)
 
 
 def is_over(call: context.Context, key: ids.TaskKey) -> bool:

@@ -304,7 +304,7 @@ def value_of(chosen: report.Chosen, saved: str) -> dict[str, Any]:
         "counts": swept.counts,
         "unchecked": swept.unchecked,
         "left_out": chosen.left_out,
-        "older": swept.older,
+        "older": len(swept.older),
         "recorded": swept.recorded._asdict() if swept.recorded is not None else None,
         "why_not_recorded": swept.why_not or None,
         "saved": saved or None,

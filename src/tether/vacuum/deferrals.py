@@ -18,7 +18,7 @@ _STORE = sql.Queries("store")
 
 def active(store: port.Store) -> list[model.Deferral]:
     """Every deferral that nobody has ended, oldest first."""
-    return [_deferral(row) for row in store.rows(_SQL.put_off_ones)]
+    return [model.deferral(row) for row in store.rows(_SQL.put_off_ones)]
 
 
 def put_off(
@@ -55,8 +55,9 @@ def put_off(
     how = (model.DEFERRED, wanted.deferred_at, wanted.deferred_by, wanted.why)
     if is_task:
         return reports.settle(transaction, ids.TaskKey(wanted.source, wanted.name), *how)
-    track = wanted.name if wanted.scope == deferring.TRACK else ""
-    return reports.settle_track(transaction, wanted.source, track, *how)
+    if wanted.scope == deferring.TRACK:
+        return reports.settle_track(transaction, wanted.source, wanted.name, *how)
+    return reports.settle_all(transaction, *how)
 
 
 def end(
@@ -105,9 +106,3 @@ def end_over(
         return sum(end(transaction, each, now, by, why) for each, why in over)
 
     return store.write("vacuum", work)
-
-
-def _deferral(row: port.Row) -> model.Deferral:
-    return model.Deferral(
-        *(row[name] or "" for name in model.Deferral._fields),
-    )

@@ -19,12 +19,17 @@ _COMMITS = "git:commit"
 _LISTS = "git:list"
 _MESSAGES = "coditect:messaging"
 _LOGS = ("coditect:log", "specstory:history")
+_MANY = 3
 # Their transcripts say what was run, and not for which task.
 _TELLING_NO_TASK = ("codex:", "gemini:", "cursor:")
 _SAYING = ("said", "committed", "logged", "merged")
 _FINISHED = ("completed", "status completed", "let go: done", "finish: done", "complete: done")
 # Whoever does one of these has taken it up, or opened it again.
 _RESUMED = ("claimed", "started", "adopted", "reopened", "error", "retry: assigned", "reopen: new")
+_BEGUN = (
+    *("claimed", "started", "adopted", "locked", "logged", "committed", "merged", "ticked"),
+    *("marked done", "completed", "failed", "error", "status in_progress", "status completed"),
+)
 _CLAIMING = ("claimed", "started", "adopted")
 _REVERT = re.compile(r"Revert \"")
 _TICKED = "ticked"
@@ -106,6 +111,7 @@ def gather(
         max(claimed_at, hold.at if hold is not None else ""),
         max((e.at for e in told if e.what == _HANDED), default=""),
         quiet,
+        any(map(_is_beginning, told)),
         _family_at(ground, family),
     )
 
@@ -156,9 +162,11 @@ def names_of(
 
 
 def _is_doing(done: list[evidence.Activity]) -> bool:
-    return any(
-        each.kind in evidence.MOVING or each.source.startswith(_TELLING_NO_TASK) for each in done
-    )
+    if any(each.kind in evidence.MOVING for each in done):
+        return True
+    told = [each for each in done if each.source.startswith(_TELLING_NO_TASK)]
+    # To be asked for it, or to speak of it again and again, is more than to mention it.
+    return len(told) >= _MANY or any(each.what == "asked" for each in told)
 
 
 def _visit(
@@ -226,15 +234,17 @@ def _clashes(
 ) -> Iterator[model.Clash]:
     for row in ground.conflicts.get(key, ()):
         parties = (row["session_id"], row["other_session_id"])
-        are_over = all(ground.presence.of(each).state == "dead" for each in parties)
+        first, second = (ground.presence.of(each).state for each in parties)
         is_open = row["resolved_at"] is None
-        yield model.Clash(row["raised_at"], *parties, f"conflict:{row['id']}", is_open, are_over)
+        pointer = f"conflict:{row['id']}"
+        yield model.Clash(row["raised_at"], *parties, pointer, is_open, (first, second))
     for each in told:
         if each.source == _MESSAGES and each.what == "conflict":
             before = [e for e in told if e.at <= each.at and e.session and e.what in _CLAIMING]
             holder = next((e.session for e in reversed(before) if e.session != each.session), "")
             names = (ground.presence.name(each.session), ground.presence.name(holder))
-            yield model.Clash(each.at, *names, each.pointer)
+            first, second = (ground.presence.of(name).state for name in names)
+            yield model.Clash(each.at, *names, each.pointer, verdicts=(first, second))
 
 
 def _is_finish(each: evidence.Activity, names: tuple[str, ...]) -> bool:
@@ -254,6 +264,11 @@ def _is_resumption(each: evidence.Activity) -> bool:
     if each.kind == evidence.LISTED:
         return False
     return each.what in _RESUMED or (each.source == _COMMITS and bool(_REVERT.match(each.text)))
+
+
+def _is_beginning(each: evidence.Activity) -> bool:
+    """Does it show that somebody took the task up? To edit or to plan one is not to begin it."""
+    return each.kind == evidence.WORKED or (each.kind == evidence.STATED and each.what in _BEGUN)
 
 
 def _is_log(each: evidence.Activity) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tether import config, ids
-from tether.hints import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import states
 
 # What may be wrong with a task, the most urgent first: the order of reports and of `next`.
@@ -170,8 +172,18 @@ class Clash(NamedTuple):
     pointer: str
     is_open: bool = True
     """Nobody has let go of it since."""
-    are_over: bool = False
-    """Both sessions are gone for certain."""
+    verdicts: tuple[str, str] = ("", "")
+    """How the two sessions are."""
+
+    @property
+    def living(self) -> int:
+        """How many of the two may be at work."""
+        return sum(each in ("alive", "suspect") for each in self.verdicts)
+
+    @property
+    def are_dead(self) -> bool:
+        """Are both gone for certain?"""
+        return self.verdicts == ("dead", "dead")
 
 
 class Quiet(NamedTuple):
@@ -216,6 +228,8 @@ class Evidence(NamedTuple):
     claimed_at: str = ""
     handed_off_at: str = ""
     quiet: Quiet | None = None
+    begun: bool = False
+    """Did anybody take it up: a claim, a state, work itself? An edited task is only a plan."""
     family_at: str = ""
     """When somebody last did something about one of its parts."""
 
@@ -249,6 +263,11 @@ class Judged(NamedTuple):
     @property
     def subject(self) -> Subject:
         return self.evidence.subject
+
+
+def deferral(row: Mapping[str, Any]) -> Deferral:
+    """A row of `deferrals`."""
+    return Deferral(*(row[name] or "" for name in Deferral._fields))
 
 
 class Deferral(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from tether import clock, ids
 from tether.hints import NamedTuple
@@ -54,7 +54,7 @@ class Moments:
         self.last_at: dict[ids.TaskKey, int] = {}
         """When each task was last touched."""
         self.by: dict[ids.TaskKey, str] = {}
-        """By whom that was."""
+        """The last session that is known to have touched it."""
         self._of_task: dict[ids.TaskKey, list[Touch]] = {}
         for each in ordered:
             self.last_at[each.key] = each.at_ms
@@ -113,8 +113,16 @@ class Moments:
         return bisect.bisect_right(self._hours, now_ms // model.HOUR_MS) - begin
 
 
-def read(connection: sqlite3.Connection, store: port.Store, until: str) -> Moments:
-    """All touches up to a time that index and store know of."""
+def read(
+    connection: sqlite3.Connection,
+    store: port.Store,
+    until: str,
+    names: Mapping[ids.TaskKey, ids.TaskKey],
+) -> Moments:
+    """All touches up to a time that index and store know of.
+
+    `names` says which task an id means today that was consolidated or renumbered.
+    """
     found = [
         Touch(clock.parse(at), ids.TaskKey(source, task), session, is_work)
         for statement, is_work in ((_STATED, False), (_WORKED, True))
@@ -127,7 +135,7 @@ def read(connection: sqlite3.Connection, store: port.Store, until: str) -> Momen
     for row in store.rows(_SQL.told, until=until):
         key = ids.TaskKey(row["source"], row["task"])
         found.append(Touch(clock.parse(row["at"]), key))
-    return Moments(found)
+    return Moments(each._replace(key=names.get(each.key, each.key)) for each in found)
 
 
 def _kept(store: port.Store, host_id: str, file: str, until: str) -> list[Touch]:

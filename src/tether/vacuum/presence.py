@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 
 from tether import clock, host
-from tether.agents import lookout, roll
+from tether.agents import lookout, standing
 from tether.evidence.coditect import messaging
 from tether.hints import NamedTuple
 from tether.store import port
@@ -94,7 +94,7 @@ class Presence:
         self._spot = spot
         self._processes = processes
         self._known: dict[str, Verdict] = {}
-        self._registered: dict[str, Registered] = {}
+        self._registered: dict[str, list[Registered]] = {}
         self.aliases: dict[str, str] = {}
         """The session that each name of another tool stands for."""
         self.foreign: dict[tuple[str, str], messaging.ForeignClaim] = {}
@@ -106,7 +106,7 @@ class Presence:
             self._learn_standing(messaging.remembered(state))
         for directory in claude_dirs:
             for session, registered in _own_words(directory):
-                self._registered.setdefault(session, registered)
+                self._registered.setdefault(session, []).append(registered)
 
     def name(self, session: str) -> str:
         """The one name of a session that goes by several."""
@@ -119,24 +119,17 @@ class Presence:
         return self._known[session]
 
     def _judge(self, session: str) -> Verdict:
-        own = self._of_store(session)
-        registered = self._registered.get(session)
-        if registered is None or own.state in ("alive", "dead", "ended"):
+        own = Verdict(*standing.of_session(self._store.rows, self._spot, session))
+        if own.state in ("alive", "dead", "ended"):
             return own
-        seen = judge(registered, self._processes)
-        # A process that is seen says more than a silence, or than nothing.
-        return seen if seen.state else own
-
-    def _of_store(self, session: str) -> Verdict:
-        agent = roll.get(self._store.rows, session) if session else None
-        if agent is None:
-            return UNKNOWN
-        if agent.is_here:
-            found = self._spot.shown_verdict(agent)
-            return Verdict(found.state, found.reason)
-        if agent.status == "stale":
-            return Verdict(*roll.retired(self._store.rows, session))
-        return Verdict("ended", "it has ended")
+        seen = [judge(each, self._processes) for each in self._registered.get(session, ())]
+        # Who was resumed in another process is alive there. And a process that is seen says more
+        # than a silence, or than nothing.
+        for state in ("alive", "dead"):
+            for verdict in seen:
+                if verdict.state == state:
+                    return verdict
+        return own
 
     def _learn_standing(self, standing: messaging.Standing) -> None:
         self.aliases |= standing.aliases
@@ -146,7 +139,7 @@ class Presence:
             started = clock.parse(began.started_at) if began and began.started_at else 0
             if claim.pid and claim.host:
                 registered = Registered(claim.pid, claim.host, started)
-                self._registered[self.name(claim.session)] = registered
+                self._registered.setdefault(self.name(claim.session), []).append(registered)
             if not claim.released_at:
                 self.foreign[claim.task_source, claim.task] = claim
 

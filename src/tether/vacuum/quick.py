@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tether import clock, ids
-from tether.agents import claims, lookout, roll
+from tether.agents import claims, lookout, standing
 from tether.agents import model as agents
 from tether.hints import NamedTuple
 from tether.store import port, sql
 from tether.tasks import states
-from tether.vacuum import model, rules
+from tether.vacuum import deferring, model, rules
 
 _SQL = sql.Queries("vacuum")
 TYPES = (model.DEAD_CLAIM, model.CONFLICT_ABANDONED, model.LONG_CLAIM)
@@ -38,6 +38,17 @@ class Found(NamedTuple):
         return (*self.key, self.finding.type)
 
 
+class Lookup(NamedTuple):
+    """What files and lists say of the few tasks that come up; asked only then."""
+
+    is_over: Callable[[ids.TaskKey], bool] = lambda _: False
+    track: Callable[[ids.TaskKey], str] = lambda _: ""
+    project: str = ""
+
+
+NOTHING = Lookup()
+
+
 def known(store: port.Store) -> set[tuple[str, str, str]]:
     """What earlier quick sweeps found and is still open: source, id and type."""
     rows = store.rows(_SQL.open_of_store)
@@ -49,27 +60,28 @@ def sweep(
     spot: lookout.Lookout,
     now: str,
     limits: model.Limits,
-    is_over: Callable[[ids.TaskKey], bool] = lambda _: False,
+    lookup: Lookup = NOTHING,
 ) -> list[Found]:
-    """What is wrong by the store alone, the most urgent first.
-
-    `is_over` is asked of the few tasks that come up, whether their file or list says so.
-    """
-    known = dict(_gather(store, spot, now))
-    put_off = {
-        (row["source"], row["name"]): row["deferred_at"]
-        for row in store.rows(_SQL.put_off_ones)
-        if row["scope"] == "task" and (not row["until"] or now < row["until"])
-    }
+    """What is wrong by the store alone, the most urgent first."""
+    put_off = [model.deferral(row) for row in store.rows(_SQL.put_off_ones)]
     found = []
-    for key, evidence in known.items():
-        has_time = put_off.get((key.source, key.id), "") > evidence.claimed_at
-        if has_time:
-            continue
+    for key, evidence in _gather(store, spot, now):
         chosen = [each for each in rules.judge(evidence, limits) if each.type in TYPES]
-        if chosen and not is_over(key):
+        if chosen and not _has_time(evidence, put_off, lookup) and not lookup.is_over(key):
             found += [Found(key, each, evidence) for each in chosen]
     return sorted(found, key=lambda each: each.rank)
+
+
+def _has_time(known: model.Evidence, put_off: list[model.Deferral], lookup: Lookup) -> bool:
+    """Did somebody defer it, or its track or project, after it was last touched?"""
+    if not put_off:
+        return False
+    subject = known.subject
+    if any(each.scope == deferring.TRACK for each in put_off):
+        subject = subject._replace(track=lookup.track(subject.key))
+    touched_at = max([known.claimed_at, *(each.at for each in known.clashes)])
+    found = deferring.applying(put_off, subject, lookup.project, touched_at, known.now)
+    return found is not None
 
 
 def _gather(
@@ -80,12 +92,16 @@ def _gather(
     taken = [agents.claim(row) for row in store.rows(_SQL.released)]
     holds = {each.key: people.hold(each) for each in (*taken, *held)}
     clashes: dict[ids.TaskKey, list[model.Clash]] = {}
+    resumed: dict[ids.TaskKey, str] = {}
     for row in store.rows(_SQL.conflicts):
         key = ids.TaskKey(row["source"], row["task"])
-        if people.is_abandoned(row, holds.get(key)):
+        last = claims.last_of(store.rows, key)
+        if last is None or last.outcome not in _SETTLED:
             clashes.setdefault(key, []).append(people.clash(row))
+            resumed[key] = last.claimed_at if last is not None else ""
     for key in sorted({*holds, *clashes}):
-        yield key, _evidence(key, holds.get(key), clashes.get(key, []), now)
+        found = _evidence(key, holds.get(key), clashes.get(key, []), now)
+        yield key, found._replace(resumed_at=resumed.get(key, ""))
 
 
 def _evidence(
@@ -99,6 +115,7 @@ def _evidence(
         now,
         hold,
         clashes=tuple(clashes),
+        resumed_by=hold.session if hold is not None else "",
         claimed_at=hold.at if hold is not None else "",
         quiet=model.Quiet(hours, hours),
     )
@@ -114,7 +131,8 @@ class _People:
 
     def verdict(self, session: str) -> tuple[str, str]:
         if session not in self._known:
-            self._known[session] = self._judge(session)
+            rows = self._store.rows
+            self._known[session] = standing.of_session(rows, self._spot, session)
         return self._known[session]
 
     def hold(self, claim: agents.Claim) -> model.Hold:
@@ -128,29 +146,9 @@ class _People:
             f"claim:{claim.key.label}/{claim.epoch}",
         )
 
-    def is_abandoned(self, row: port.Row, hold: model.Hold | None) -> bool:
-        """Is a conflict neither settled by somebody's work nor one of two who are at work now?"""
-        parties = (row["session_id"], row["other_session_id"])
-        if row["resolved_at"] is None:
-            return any(self.verdict(each)[0] not in ("alive", "suspect") for each in parties)
-        last = claims.last_of(self._store.rows, ids.TaskKey(row["source"], row["task"]))
-        if last is None or (hold is not None and hold.is_open):
-            return False
-        return last.outcome not in _SETTLED and last.claimed_at <= row["resolved_at"]
-
     def clash(self, row: port.Row) -> model.Clash:
         parties = (row["session_id"], row["other_session_id"])
-        are_over = all(self.verdict(each)[0] == "dead" for each in parties)
+        first, second = (self.verdict(each)[0] for each in parties)
         is_open = row["resolved_at"] is None
-        return model.Clash(row["raised_at"], *parties, f"conflict:{row['id']}", is_open, are_over)
-
-    def _judge(self, session: str) -> tuple[str, str]:
-        agent = roll.get(self._store.rows, session)
-        if agent is None:
-            return "", ""
-        if agent.is_here:
-            found = self._spot.shown_verdict(agent)
-            return found.state, found.reason
-        if agent.status == "stale":
-            return roll.retired(self._store.rows, session)
-        return "ended", "it has ended"
+        pointer = f"conflict:{row['id']}"
+        return model.Clash(row["raised_at"], *parties, pointer, is_open, (first, second))

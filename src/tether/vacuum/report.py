@@ -292,7 +292,7 @@ def _summary(chosen: Chosen) -> Iterator[str]:
         yield f"{chosen.left_out} less probable or of what is parked; --all shows them."
     if swept.older and swept.order.sweep_type == model.STANDARD:
         days = swept.order.limits.window_ms // model.DAY_MS
-        told = text.counted(swept.older, "task")
+        told = text.counted(len(swept.older), "task")
         yield f"{told} last touched more than {days} days ago; --deep looks at them too."
     if chosen.orphans:
         yield "`tether vacuum adopt ID` takes one up, `defer ID` says that it has time."

@@ -269,10 +269,7 @@ def settle(
     rows = transaction.rows(
         _SQL.settle_task, **named, resolution=resolution, now=now, resolved_by=by
     )
-    settled = [_report(row) for row in rows]
-    for report in settled:
-        _tell(transaction, report, resolution, by, why)
-    return settled
+    return _settled(transaction, rows, resolution, by, why)
 
 
 def settle_track(
@@ -284,12 +281,23 @@ def settle_track(
     by: str,
     why: str,
 ) -> list[Report]:
-    """The same for a whole track; for all of them if it has no name."""
-    named: dict[str, object] = {"resolution": resolution, "now": now, "resolved_by": by}
-    if track:
-        rows = transaction.rows(_SQL.settle_track, source=source, track=track, **named)
-    else:
-        rows = transaction.rows(_SQL.settle_all, **named)
+    """The same for a whole track."""
+    how = {"resolution": resolution, "now": now, "resolved_by": by}
+    rows = transaction.rows(_SQL.settle_track, source=source, track=track, **how)
+    return _settled(transaction, rows, resolution, by, why)
+
+
+def settle_all(
+    transaction: port.Transaction, resolution: str, now: str, by: str, why: str
+) -> list[Report]:
+    """The same for everything."""
+    how = {"resolution": resolution, "now": now, "resolved_by": by}
+    return _settled(transaction, transaction.rows(_SQL.settle_all, **how), resolution, by, why)
+
+
+def _settled(
+    transaction: port.Transaction, rows: list[port.Row], resolution: str, by: str, why: str
+) -> list[Report]:
     settled = [_report(row) for row in rows]
     for report in settled:
         _tell(transaction, report, resolution, by, why)

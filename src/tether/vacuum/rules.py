@@ -31,9 +31,11 @@ _TORN_PERCENT = 90
 _COMPACTED_PERCENT = 88
 _CLASH_PERCENT = 88
 _SAID_PERCENT = 90
+# All parts done is less than somebody's word: on real histories most of such tasks were not done.
+_PARTS_PERCENT = 84
 _COMMITTED_PERCENT = 60
 _UNPROVEN_PERCENT = 50
-# What nobody has touched for this long after it was let go is not merely between two hands.
+# Who says that it is done often goes on with it for a moment.
 _SLACK_MS = 60_000
 
 
@@ -58,8 +60,13 @@ class Case(NamedTuple):
     def has_begun(self) -> bool:
         """Did anybody ever take it up?"""
         known = self.known
-        is_marked = known.subject.state in _BEGUN
-        return is_marked or known.hold is not None or known.last is not None
+        return known.begun or known.hold is not None or known.subject.state in _BEGUN
+
+    @property
+    def is_told_by_git_alone(self) -> bool:
+        """Do nothing but commits tell of it: no claim, no session?"""
+        known = self.known
+        return not known.visits and known.hold is None and not known.claimed_at
 
     @property
     def last_visit(self) -> model.Visit | None:
@@ -80,12 +87,6 @@ def judge(known: model.Evidence, limits: model.Limits) -> tuple[model.Finding, .
         # What is done needs its mark, and nobody who takes it up again.
         found = [each for each in found if each.type not in model.ORPHANED]
     return tuple(sorted(found, key=lambda each: each.rank))
-
-
-def is_never_started(known: model.Evidence) -> bool:
-    """Is it open, and did nobody ever begin it?"""
-    case = Case(known, model.Limits())
-    return case.is_open and not case.has_begun
 
 
 def dead_claim(case: Case) -> model.Finding | None:
@@ -118,7 +119,7 @@ def _torn(case: Case) -> model.Finding | None:
         return None
     if case.age_ms(max(visit.over_at, visit.last_at)) < case.limits.silent_ms:
         return None
-    if case.known.handed_off_at > visit.last_at:
+    if case.known.handed_off_at >= visit.last_at:
         return None
     who = visit.session
     reasons: tuple[str, ...] = (
@@ -150,14 +151,18 @@ def conflict_abandoned(case: Case) -> model.Finding | None:
     if not case.is_open or not case.known.clashes or (hold is not None and hold.is_live):
         return None
     clash = case.known.clashes[-1]
-    if case.age_ms(case.known.last_at or clash.at) < case.limits.silent_ms:
+    # Two who are at work see it themselves, and of two of whom one let go it is settled.
+    if clash.living == 2 or (clash.living and not clash.is_open):
+        return None
+    is_recent = case.age_ms(case.known.last_at or clash.at) < case.limits.silent_ms
+    if is_recent and not clash.are_dead:
         return None
     # Somebody who took it up afterwards settled it, whatever became of that.
     if case.known.resumed_at > clash.at or _others_since(case, clash):
         return None
     reason = f"{clash.session} and {clash.other or 'another session'} both wanted it"
-    ending = "; both are gone" if clash.are_over else ""
-    percent = 100 if clash.are_over else _CLASH_PERCENT
+    ending = "; both are gone" if clash.are_dead else ""
+    percent = 100 if clash.are_dead else _CLASH_PERCENT
     return _finding(
         model.CONFLICT_ABANDONED,
         percent,
@@ -172,7 +177,8 @@ def context_lost(case: Case) -> model.Finding | None:
     if not case.is_open or visit is None or not case.has_begun:
         return None
     is_held_elsewhere = hold is not None and hold.is_live and hold.session != visit.session
-    is_recent = case.age_ms(case.known.last_at) < case.limits.silent_ms
+    last_at = max(case.known.last_at, visit.last_at)
+    is_recent = case.age_ms(last_at) < case.limits.silent_ms
     if is_held_elsewhere or is_recent or case.known.handed_off_at >= visit.last_at:
         return None
     who = f"session {visit.session}"
@@ -212,7 +218,8 @@ def partially_completed(case: Case) -> model.Finding | None:
         return None
     has_parts = 0 < subject.parts_done < subject.parts_total
     last_at = max(known.last_at, known.family_at if has_parts else "")
-    if not (has_parts or known.committed is not None) or not last_at:
+    has_commits = known.committed is not None and not case.is_told_by_git_alone
+    if not (has_parts or has_commits) or not last_at:
         return None
     if case.age_ms(last_at) <= case.limits.long_claim_ms:
         return None
@@ -223,6 +230,8 @@ def partially_completed(case: Case) -> model.Finding | None:
     shown = known.last if has_parts else known.committed
     hours = case.age_ms(last_at) / model.HOUR_MS
     percent = silence.percent(model.Quiet(hours, hours), case.limits)
+    if not has_parts and percent < case.limits.alert_percent:
+        return None  # a commit is no part: before that it is work in progress
     pointers = (shown.pointer,) if shown is not None else ()
     return _finding(model.PARTIALLY_COMPLETED, percent, (reason,), pointers)
 
@@ -240,11 +249,10 @@ def done_unmarked(case: Case) -> model.Finding | None:
         return _finding(model.DONE_UNMARKED, _SAID_PERCENT, found, pointers)
     if subject.parts_total and subject.parts_done == subject.parts_total and case.has_begun:
         reason = f"all of its {subject.parts_total} parts are done"
-        return _finding(model.DONE_UNMARKED, _SAID_PERCENT, (reason,), (subject.where,))
+        return _finding(model.DONE_UNMARKED, _PARTS_PERCENT, (reason,), (subject.where,))
     # Where nothing but commits tells of it, a commit in its name is how it ends.
     commit = known.committed
-    is_told_by_git_alone = not known.visits and hold is None and not known.claimed_at
-    if commit is None or not is_told_by_git_alone or commit.at < known.resumed_at:
+    if commit is None or not case.is_told_by_git_alone or commit.at < known.resumed_at:
         return None
     if case.age_ms(commit.at) <= case.limits.long_claim_ms:
         return None
@@ -308,6 +316,6 @@ def _others_since(case: Case, clash: model.Clash) -> bool:
 
 
 def _worked_after(case: Case, sign: model.Sign) -> bool:
-    """Did another session than the one that said so work on it afterwards?"""
+    """Did a session take it up that had not done anything with it until then?"""
     end = clock.text(clock.parse(sign.at) + _SLACK_MS)
     return any(each.first_at > end and bool(each.worked_at) for each in case.known.visits)

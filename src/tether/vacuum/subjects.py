@@ -40,6 +40,15 @@ class Subjects(NamedTuple):
     """The parts of a task that are tasks themselves."""
 
     @property
+    def names(self) -> dict[ids.TaskKey, ids.TaskKey]:
+        """Which task an id means that is not in use any more."""
+        return {
+            ids.TaskKey(key.source, name): key
+            for key, subject in self.tasks.items()
+            for name in subject.aliases
+        }
+
+    @property
     def unchecked(self) -> int:
         """How many are neither done nor cancelled."""
         return sum(each.state in model.OPEN for each in self.tasks.values())

@@ -74,8 +74,8 @@ class Swept(NamedTuple):
     """When each task was last touched, of those that ever were."""
     tracks: tuple[str, ...] = ()
     """The names of all tracks."""
-    older: int = 0
-    """How many were begun before the window of a standard sweep."""
+    older: frozenset[ids.TaskKey] = frozenset()
+    """Those that were last touched before the window of a standard sweep."""
     before: reports.Sweep | None = None
     """The sweep before this one of the same kind; one without an end was interrupted."""
     recorded: reports.Recorded | None = None
@@ -123,24 +123,23 @@ def _look(connection: sqlite3.Connection, scene: Scene, order: Order) -> Swept:
         connection,
         scene.store,
         scene.around,
-        moments.read(connection, scene.store, order.now),
+        moments.read(connection, scene.store, order.now, scene.subjects.names),
         scene.known,
         gathering.claims(scene.store),
         gathering.conflicts(scene.store),
         moments.ticked_together(connection),
         order.now,
     )
-    wanted = list(_candidates(scene, order, ground))
-    has_old = [key for key, is_recent in wanted if not is_recent]
-    if order.sweep_type == model.STANDARD:
-        wanted = [each for each in wanted if each[1]]
+    found = dict(_candidates(scene, order, ground))
+    older = {key for key, is_recent in found.items() if not is_recent}
+    wanted = [key for key in found if order.sweep_type == model.DEEP or key not in older]
     judged = []
-    for number, (key, _) in enumerate(wanted):
+    for number, key in enumerate(wanted):
         if number % _TELL_EVERY == 0:
             scene.tell(f"judging tasks: {number} of {len(wanted)}")
         judged.append(_judge(scene, order, ground, key))
     scene.tell("")
-    return _sorted_out(scene, order, ground, judged, len(has_old))
+    return _sorted_out(scene, order, ground, judged)._replace(older=frozenset(older))
 
 
 def _candidates(
@@ -151,8 +150,7 @@ def _candidates(
     is_deep = order.sweep_type == model.DEEP
     families = scene.subjects.families
     for key, subject in scene.subjects.tasks.items():
-        names = [key, *(ids.TaskKey(key.source, name) for name in subject.aliases)]
-        own_ms = max(ground.last_touch(each) for each in names)
+        own_ms = ground.last_touch(key)
         parts_ms = max((ground.last_touch(each) for each in families.get(key, ())), default=0)
         claim = ground.claims.get(key)
         is_held = key in scene.known.foreign or (claim is not None and claim.closed_at is None)
@@ -182,7 +180,6 @@ def _sorted_out(
     order: Order,
     ground: gathering.Ground,
     judged: list[model.Judged],
-    older: int,
 ) -> Swept:
     """Set aside what has time and what is parked, and count the rest."""
     active_deferrals = list(deferrals.active(scene.store)) if scene.store.exists() else []
@@ -224,7 +221,6 @@ def _sorted_out(
         scene.subjects.unchecked,
         {key: clock.text(at) for key, at in ground.moments.last_at.items()},
         tuple(dict.fromkeys(each.name for each in scene.subjects.tracks)),
-        older,
     )
 
 
@@ -338,11 +334,25 @@ def _record(scene: Scene, swept: Swept, number: int) -> Swept:
 
     def is_done(key: ids.TaskKey) -> bool:
         subject = tasks.get(key)
-        return subject is not None and subject.state == states.DONE and key not in found
+        return subject is not None and key not in found and scene.state_of(subject) == states.DONE
+
+    def is_judged(key: ids.TaskKey) -> bool:
+        """Would it have been found? Other checkouts have tasks that this one does not."""
+        if key.source == deferring.PROJECT or key.id in swept.tracks:
+            return True
+        is_deep = order.sweep_type == model.DEEP
+        return is_deep or (key in tasks and key not in swept.older)
 
     try:
         recorded = reports.record(
-            scene.store, order.sweep_type, rows, order.now, order.by, order.project, is_done=is_done
+            scene.store,
+            order.sweep_type,
+            rows,
+            order.now,
+            order.by,
+            order.project,
+            judged=is_judged,
+            is_done=is_done,
         )
         over = (order.now, order.by, order.project)
         deferrals.end_over(scene.store, scene.subjects, swept.touched, *over)

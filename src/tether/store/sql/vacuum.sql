@@ -17,8 +17,10 @@ WHERE outcome = 'released_stale'
 ORDER BY closed_at;
 
 -- name: conflicts
--- Every conflict that no finished task has settled, oldest first.
-SELECT * FROM conflicts WHERE resolution IS NULL OR resolution <> 'finished' ORDER BY id;
+-- Two who wanted one task, as far as no finish has settled that, oldest first.
+SELECT * FROM conflicts
+WHERE kind = 'work' AND (resolution IS NULL OR resolution <> 'finished')
+ORDER BY id;
 
 -- name: told
 -- The tasks that the log tells of up to a time; that one was written down is no work on it.
@@ -72,6 +74,10 @@ INSERT INTO vacuum_reports (
     :last_activity, :last_session_id, :track, :project, :evidence
 )
 ON CONFLICT (source, task_id, orphan_type) WHERE resolution IS NULL DO UPDATE SET
+    -- The least sweep that sees it may also tell that it has ended.
+    sweep_type = CASE
+        WHEN excluded.sweep_type = 'quick' OR vacuum_reports.sweep_type = 'deep'
+        THEN excluded.sweep_type ELSE vacuum_reports.sweep_type END,
     last_seen_at = excluded.last_seen_at, grade = excluded.grade, percent = excluded.percent,
     last_activity = excluded.last_activity, last_session_id = excluded.last_session_id,
     track = excluded.track, evidence = excluded.evidence;
@@ -108,7 +114,7 @@ RETURNING *;
 -- Every open finding of a track is settled.
 UPDATE vacuum_reports
 SET resolution = :resolution, resolved_at = :now, resolved_by = :resolved_by
-WHERE resolution IS NULL AND source = :source AND track = :track
+WHERE resolution IS NULL AND source = :source AND COALESCE(track, '') = :track
 RETURNING *;
 
 -- name: settle_all
