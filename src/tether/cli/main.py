@@ -25,6 +25,8 @@ _HOT = {
     "hook prepare-commit-msg": "tether.cli.hook",
     "next": "tether.cli.next",
     "orient": "tether.cli.orient",
+    "orphans --quick": "tether.cli.quick",
+    "vacuum --quick": "tether.cli.quick",
     "task list": "tether.cli.task.listing",
     "task show": "tether.cli.task.show",
     "task new": "tether.cli.task.write",
@@ -154,7 +156,8 @@ def _enter_directory(words: list[str]) -> list[str]:
 
 def _hot_answer(words: list[str], call: context.Context) -> answers.Answer | None:
     """The answer of a hot command; None if click should have a look at the call."""
-    name = " ".join(words[: 2 if words[:1] in (["hook"], ["task"]) else 1])
+    is_double = words[:1] in (["hook"], ["task"]) or words[1:2] == ["--quick"]
+    name = " ".join(words[: 2 if is_double else 1])
     module = _HOT.get(name)
     if module is None or _COMPLETE_VARIABLE in call.environ:
         return None

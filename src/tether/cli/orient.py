@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tether import clock, ids, text
+import contextlib
+
+from tether import clock, errors, ids, text
 from tether.brief import choosing, orientation, orphaned
 from tether.cli import answers, context, offering, sweeping, verbs
 from tether.cli.task import remaining, shown
@@ -16,7 +18,9 @@ _MAX_ORPHANS = 3
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     now = clock.now_text(clock.SystemClock())
     swept = sweeping.quick_findings(call, now, model.limits(call.settings))
-    sweeping.note_quick(call, swept, now)
+    # Where nothing can be written nothing is lost: the next sweep finds it again.
+    with contextlib.suppress(errors.StoreError, errors.FileError):
+        sweeping.note_quick(call, swept, now)
     found = orientation.look(
         call.workspace,
         call.work if call.workspace.root else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tether import clock, errors, ids, text
+from tether import clock, ids, text
 from tether.cli import context
 from tether.hints import TYPE_CHECKING
 from tether.tasks import states
@@ -132,13 +132,9 @@ def record_quick(call: context.Context, found: list[quick.Found], now: str) -> r
 
 
 def note_quick(call: context.Context, found: list[quick.Found], now: str) -> None:
-    """The same by the way: where nothing can be written, nothing is lost."""
-    if not call.store.exists() or quick.known(call.store) == {each.name for each in found}:
-        return
-    try:
+    """The same, if it is news: who only looks around writes nothing that is known."""
+    if call.store.exists() and quick.known(call.store) != {each.name for each in found}:
         record_quick(call, found, now)
-    except (errors.StoreError, errors.FileError):
-        return
 
 
 def _track(call: context.Context, key: ids.TaskKey) -> str:

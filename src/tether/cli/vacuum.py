@@ -5,15 +5,15 @@ from __future__ import annotations
 import click
 
 from tether import clock, errors, files, text
-from tether.cli import answers, cold, context, sweeping
+from tether.cli import answers, cold, context, quick, sweeping
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.vacuum import model, parking, quick, report, sweeps
+from tether.vacuum import model, parking, report, reports, sweeps
 
 _PRIORITIES = ("critical", "high", "normal", "low")
 _FAIL_ON = ("any", *model.TYPES)
+_MAX_TREND = 12
 _SAVE_DIR = "vacuum-reports"
-_UNTRUSTED = ["title", "reasons", "track", "name", "where", "owner"]
 COMMANDS = {
     name: cold.Entry("tether.cli.settling", help_)
     for name, help_ in (
@@ -112,7 +112,8 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
         raise errors.UsageError("--quick and --deep exclude each other. Nothing was changed.")
     wanted = _filter(values)
     if values["is_quick"]:
-        return _quick(call, wanted, values)
+        named = {"compact": values["compact"], "types": wanted.types}
+        return quick.answer(call, **named, fail_on=values["fail_on"])
     kind = model.DEEP if values["is_deep"] else model.STANDARD
     swept = sweeping.run_sweep(call, kind)
     _require_known(swept, wanted)
@@ -125,7 +126,7 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
         saved = save(call, everything, place or _SAVE_DIR)
     return answers.Answer(
         "vacuum",
-        value_of(chosen, saved),
+        {**value_of(chosen, saved), "trend": _trend(call)},
         lambda: answers.told(
             "\n".join(_lines(chosen, saved, values, shown.width())),
             source="vacuum",
@@ -134,8 +135,14 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
         None
         if call.is_agent
         else lambda width: [[_styled(line)] for line in _lines(chosen, saved, values, width)],
-        _failing({f.type for each in chosen.all for f in each.findings}, chosen, values["fail_on"]),
+        quick.failing(_types(chosen), values["fail_on"]),
     )
+
+
+def _types(chosen: report.Chosen) -> set[str]:
+    """The types of all findings that are shown."""
+    parked = {model.PARKED_PROJECT} if chosen.parked else set()
+    return {each.type for judged in chosen.all for each in judged.findings} | parked
 
 
 def _filter(values: dict[str, Any]) -> report.Filter:
@@ -176,73 +183,6 @@ def _require_known(swept: sweeps.Swept, wanted: report.Filter) -> None:
                 f"This is the project {swept.order.project}; there is no other one here.",
                 hint="Run the command in the other repository, or with -C DIR.",
             )
-
-
-def _failing(
-    types: set[str], chosen: report.Chosen | None, fail_on: tuple[str, ...]
-) -> errors.TetherError | None:
-    if chosen is not None and chosen.parked:
-        types = {*types, model.PARKED_PROJECT}
-    hit = sorted(types if "any" in fail_on else types & set(fail_on))
-    if not hit or not fail_on:
-        return None
-    return errors.FindingsFound(
-        f"There are findings that this call should fail on: {', '.join(hit)}.",
-        hint="See them without --fail-on, or settle them with `tether vacuum adopt` or `defer`.",
-    )
-
-
-# The quick sweep
-
-
-def _quick(call: context.Context, wanted: report.Filter, values: dict[str, Any]) -> answers.Answer:
-    order = sweeping.order_of(call, model.QUICK)
-    found = sweeping.quick_findings(call, order.now, order.limits)
-    recorded = None
-    if call.store.exists():
-        recorded = sweeping.record_quick(call, found, order.now)
-    if wanted.types:
-        found = [each for each in found if each.finding.type in wanted.types]
-    value = {
-        "sweep": model.QUICK,
-        "at": order.now,
-        "project": order.project,
-        "orphans": [_quick_value(each) for each in found],
-        "recorded": recorded._asdict() if recorded is not None else None,
-        "untrusted": _UNTRUSTED,
-    }
-    return answers.Answer(
-        "vacuum",
-        value,
-        lambda: "\n".join(_quick_lines(found, values["compact"])),
-        None,
-        _failing({each.finding.type for each in found}, None, values["fail_on"]),
-    )
-
-
-def _quick_value(each: quick.Found) -> dict[str, Any]:
-    return {
-        "key": each.key.label,
-        "source": each.key.source,
-        "id": each.key.id,
-        "findings": [finding_value(each.finding)],
-        "last_activity": each.evidence.claimed_at or None,
-    }
-
-
-def _quick_lines(found: list[quick.Found], compact: bool) -> list[str]:
-    tasks = {each.key: each for each in reversed(found)}
-    counts: dict[str, int] = {}
-    for each in found:
-        counts[each.finding.type] = counts.get(each.finding.type, 0) + 1
-    parts = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    head = f"Orphaned Tasks: {len(tasks)}" + (f" ({parts})" if parts else "")
-    if compact:
-        return [head]
-    rows = [
-        f"  {e.key.label}  {report.TAGS[e.finding.type]}: {e.finding.reasons[0]}" for e in found
-    ]
-    return [head, *rows, "Run `tether vacuum` for the full analysis."]
 
 
 # The page
@@ -289,6 +229,17 @@ def save(call: context.Context, chosen: report.Chosen, directory: str) -> str:
 # Values for programs
 
 
+def _trend(call: context.Context) -> list[dict[str, Any]]:
+    """How many orphans the last sweeps found, newest first."""
+    if not call.store.exists():
+        return []
+    return [
+        {"at": each.started_at, "sweep": each.sweep_type, "counts": each.counts}
+        for each in reports.sweeps(call.store, _MAX_TREND)
+        if each.finished_at
+    ]
+
+
 def value_of(chosen: report.Chosen, saved: str) -> dict[str, Any]:
     """A report for programs: everything that was found."""
     swept = chosen.swept
@@ -309,14 +260,12 @@ def value_of(chosen: report.Chosen, saved: str) -> dict[str, Any]:
         "why_not_recorded": swept.why_not or None,
         "saved": saved or None,
         "problems": [text.clean(each) for each in swept.problems],
-        "untrusted": _UNTRUSTED,
+        "untrusted": quick.UNTRUSTED,
     }
 
 
 def judged_value(each: model.Judged) -> dict[str, Any]:
     """A task with what is wrong with it."""
-    from tether.vacuum import reports
-
     subject, known = each.subject, each.evidence
     kept = reports.evidence_of(known, each.findings[0])
     return {
@@ -331,20 +280,10 @@ def judged_value(each: model.Judged) -> dict[str, Any]:
         "where": text.clean(subject.where) or None,
         "last_activity": known.last_at or None,
         "last_session": known.visits[-1].session if known.visits else None,
-        "findings": [finding_value(finding) for finding in each.findings],
+        "findings": [quick.finding_value(finding) for finding in each.findings],
         "evidence": {
             name: kept[name] for name in ("claim_at", "broadcast_at", "log_mention", "commit")
         },
-    }
-
-
-def finding_value(finding: model.Finding) -> dict[str, Any]:
-    return {
-        "type": finding.type,
-        "grade": finding.grade,
-        "probability": finding.percent / 100,
-        "reasons": [text.clean(each) for each in finding.reasons],
-        "pointers": [text.clean(each) for each in finding.pointers],
     }
 
 

@@ -1,0 +1,110 @@
+"""`tether vacuum --quick`: what the store alone says was dropped. Hot."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from tether import clock, errors, text
+from tether.cli import answers, context, sweeping, verbs
+from tether.hints import Any
+from tether.vacuum import model, quick
+
+UNTRUSTED = ["title", "reasons", "track", "name", "where", "owner"]
+
+
+def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
+    return answer(call, compact=values["compact"])
+
+
+def answer(
+    call: context.Context,
+    *,
+    compact: bool = False,
+    types: Collection[str] = (),
+    fail_on: Collection[str] = (),
+) -> answers.Answer:
+    """A quick sweep, written down if that can be, with its findings of some types or of all."""
+    now = clock.now_text(clock.SystemClock())
+    found = sweeping.quick_findings(call, now, model.limits(call.settings))
+    is_recorded, why_not = _recorded(call, found, now)
+    if types:
+        found = [each for each in found if each.finding.type in types]
+    value = {
+        "sweep": model.QUICK,
+        "at": now,
+        "project": sweeping.project_of(call),
+        "orphans": [_value(each) for each in found],
+        "recorded": is_recorded,
+        "why_not_recorded": why_not or None,
+        "untrusted": UNTRUSTED,
+    }
+    failure = failing({each.finding.type for each in found}, fail_on)
+    page = [*_lines(found, compact), *([f"Not written down: {why_not}"] if why_not else [])]
+    return answers.Answer("vacuum", value, lambda: "\n".join(page), None, failure)
+
+
+def _recorded(call: context.Context, found: list[quick.Found], now: str) -> tuple[bool, str]:
+    """Is everything written down, and if not, why?"""
+    if not call.store.exists():
+        return False, "there is no store yet; `tether init` makes one" if found else ""
+    try:
+        sweeping.note_quick(call, found, now)
+    except (errors.StoreError, errors.FileError) as problem:
+        return False, problem.message
+    return True, ""
+
+
+def failing(types: Collection[str], fail_on: Collection[str]) -> errors.TetherError | None:
+    """The failure that a call asked for, if there are findings of these types."""
+    hit = sorted(types) if "any" in fail_on else sorted(set(types) & set(fail_on))
+    if not hit:
+        return None
+    return errors.FindingsFound(
+        f"There are findings that this call should fail on: {', '.join(hit)}.",
+        hint="Settle them with `tether vacuum adopt`, `complete` or `defer`.",
+    )
+
+
+def finding_value(finding: model.Finding) -> dict[str, Any]:
+    """A finding for programs."""
+    return {
+        "type": finding.type,
+        "grade": finding.grade,
+        "probability": finding.percent / 100,
+        "reasons": [text.clean(each) for each in finding.reasons],
+        "pointers": [text.clean(each) for each in finding.pointers],
+    }
+
+
+def _value(each: quick.Found) -> dict[str, Any]:
+    return {
+        "key": each.key.label,
+        "source": each.key.source,
+        "id": each.key.id,
+        "findings": [finding_value(each.finding)],
+        "last_activity": each.evidence.claimed_at or None,
+    }
+
+
+def _lines(found: list[quick.Found], compact: bool) -> list[str]:
+    orphans = {each.key for each in found if each.finding.type in model.ORPHANED}
+    counts: dict[str, int] = {}
+    for each in found:
+        counts[each.finding.type] = counts.get(each.finding.type, 0) + 1
+    parts = ", ".join(text.counted(count, name.replace("_", " ")) for name, count in counts.items())
+    head = f"Orphaned Tasks: {len(orphans)}" + (f" ({parts})" if parts else "")
+    if compact:
+        return [head]
+    rows = [
+        f"  {each.key.id}  {each.finding.type.replace('_', ' ')}: {each.finding.reasons[0]}"
+        for each in found
+    ]
+    return [head, *map(text.clean, rows), "Run `tether vacuum` for the full analysis."]
+
+
+VERB = verbs.Verb(
+    name="vacuum",
+    help="Find the tasks that were dropped, as far as the store alone can tell.",
+    options=(verbs.Option("--compact", "One line."),),
+    run=_run,
+)
