@@ -204,6 +204,7 @@ SETTINGS = (
         0,
         "1 lets it archive tasks that were done 30 days ago, which changes tracked files;"
         " otherwise it says how many there are.",
+        is_tracked=False,
         maximum=1,
     ),
     *(

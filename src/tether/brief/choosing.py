@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from tether import clock, ids
 from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.tasks import listing, ordering, states, views
-from tether.tasks import model as tasks
+from tether.vacuum import model as vacuum
 
 if TYPE_CHECKING:
     from tether.brief import orphaned
@@ -110,18 +110,15 @@ def in_lists(lists: finding.Lists, taken: Collection[ids.TaskKey]) -> Iterator[O
         if item.state == states.NEW and key not in taken and key not in parents
     ]
     # Sorting keeps the order of the lists among equals.
-    for item in sorted(free, key=lambda each: _urgency(each.priority)):
-        if _is_free(lists, item):
+    for item in sorted(free, key=lambda each: vacuum.urgency(each.priority)):
+        if may_begin(lists, item):
             yield Offer(item.key, f"free, priority {item.priority}", item=item)
 
 
-def _urgency(priority: str) -> int:
-    known = tasks.PRIORITIES
-    return known.index(priority) if priority in known else known.index("normal")
-
-
-def _is_free(lists: finding.Lists, item: sources.Item) -> bool:
-    """Is all done that it depends on? What no list has cannot be waited for."""
+def may_begin(lists: finding.Lists, item: sources.Item) -> bool:
+    """Is it open, and is all done that it depends on? What no list has is not waited for."""
+    if item.state not in OPEN_IN_LISTS:
+        return False
     needed = (ids.TaskKey(item.source, each) for each in item.depends_on)
     known = [lists.items.get(lists.resolve(key)) for key in needed]
     return all(each is None or each.state == states.DONE for each in known)

@@ -26,11 +26,11 @@ class Orphan(NamedTuple):
     percent: int
     reason: str
     last_at: str = ""
-    track: str = ""
+    priority: str = "normal"
 
     @property
     def rank(self) -> tuple[object, ...]:
-        return model.TYPES.index(self.type), -self.percent
+        return model.TYPES.index(self.type), -self.percent, model.urgency(self.priority)
 
 
 class Orphaned(NamedTuple):
@@ -54,7 +54,8 @@ def look(
     limit: int = MAX_OFFERED,
 ) -> Orphaned:
     """What the quick sweep has just found, and what is open of earlier sweeps."""
-    now = {each.key: _of_found(each) for each in reversed(list(found)) if _is_orphan(each)}
+    least = limits.alert_percent
+    now = {e.key: _of_found(e) for e in reversed(list(found)) if _is_orphan(e, least)}
     rows = store.rows(_SQL.orphans, percent=limits.alert_percent, limit=limit + len(now))
     kept: dict[ids.TaskKey, Orphan] = {}
     gone: dict[ids.TaskKey, str] = {}
@@ -80,8 +81,8 @@ def look(
     return Orphaned(tuple(some[:limit]), ordered)
 
 
-def _is_orphan(found: quick.Found) -> bool:
-    return found.finding.type in model.ORPHANED
+def _is_orphan(found: quick.Found, percent: int) -> bool:
+    return found.finding.type in model.ORPHANED and found.finding.percent >= percent
 
 
 def _of_found(found: quick.Found) -> Orphan:
@@ -97,7 +98,8 @@ def _of_found(found: quick.Found) -> Orphan:
 
 
 def _of_row(row: port.Row) -> Orphan:
-    reasons = json.loads(row["evidence"]).get("reasons") or [""]
+    evidence = json.loads(row["evidence"])
+    reasons = evidence.get("reasons") or [""]
     return Orphan(
         ids.TaskKey(row["source"], row["task_id"]),
         row["orphan_type"],
@@ -105,5 +107,5 @@ def _of_row(row: port.Row) -> Orphan:
         row["percent"],
         str(reasons[0]),
         row["last_activity"] or "",
-        row["track"] or "",
+        str(evidence.get("priority", "normal")),
     )

@@ -108,7 +108,7 @@ def alerts(standing: Standing, long_ms: int) -> tuple[Alert, ...]:
         if each.held_ms > long_ms
     ]
     # Nobody reads what was written to somebody who has gone.
-    if standing.urgent and standing.agent.is_here:
+    if standing.urgent and not is_over:
         found.append(Alert(UNREAD, f"has {standing.urgent} of high priority unread"))
     return tuple(found)
 

@@ -23,10 +23,17 @@ _MAX_NOTES = 50
 _MAX_EVENTS = 10_000
 
 
-def gather(call: context.Context, named: lookup.Named) -> room.Evidence:
-    """Everything that is known of a task, from all rooms."""
+def gather(
+    call: context.Context, named: lookup.Named, until_epoch: int | None = None
+) -> room.Evidence:
+    """Everything that is known of a task, from all rooms.
+
+    A claim of `until_epoch` does not count, nor what came later: who has just taken a task up wants
+    to know of those before.
+    """
     line = call.witness.timeline(named.key, named.aliases)
     history = claims.history(call.store.rows, named.key)
+    history = [each for each in history if until_epoch is None or each.epoch < until_epoch]
     last = history[0] if history else None
     session = _session(line, last)
     before = claims.unfinished_before(call.store.rows, last) if last is not None else []

@@ -141,7 +141,7 @@ def _vacuum(
     if not call.store.exists():
         return Told(NOT_DUE, "there is no store yet", {})
     days = call.settings.integer(setting)
-    last = reports.last_finished(call.store, types)
+    last = reports.last_finished(call.store, types, call.spot.here.host_id)
     since = f"last {text.minute(last)}" if last else "never done yet"
     facts: dict[str, Any] = {"last_at": last or None, "every_days": days}
     if not periodic.is_due(last, days, clock.now_text(clock.SystemClock())):

@@ -7,10 +7,9 @@ import itertools
 from tether import clock, errors, ids, text
 from tether.agents import claims
 from tether.brief import choosing
-from tether.cli import answers, context, offering, verbs
+from tether.cli import adopting, answers, context, offering, verbs
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.tasks import claiming
 
 _WAIT_SECONDS = 2.0
 
@@ -48,35 +47,36 @@ def _claimed(call: context.Context) -> answers.Answer | None:
 
     for offer in offering.offers(call):
         try:
-            taken = _take(call, offer.key)
+            # What was begun elsewhere goes on there; all else is taken up here.
+            taken, elsewhere = adopting.take(call, offer.key, here=offer.orphan is None)
         except (errors.NotAllowed, errors.NotFound, errors.TaskError):
             continue  # done or gone since we looked, or a person must settle it first
         if isinstance(taken, claims.Refused):
             continue
-        return _told(call, offer, claim.answer_of(call, taken))
+        return _told(call, offer, claim.answer_of(call, taken), elsewhere)
     return None
 
 
-def _told(call: context.Context, offer: choosing.Offer, answer: answers.Answer) -> answers.Answer:
+def _told(
+    call: context.Context, offer: choosing.Offer, answer: answers.Answer, elsewhere: str
+) -> answers.Answer:
     """The answer of a claim, with why it was this task; what was dropped is adopted."""
     orphan = offer.orphan
-    more = {"why": text.clean(offer.why), "orphan": orphan.type if orphan is not None else None}
+    more = {
+        "why": text.clean(offer.why),
+        "orphan": orphan.type if orphan is not None else None,
+        "go_on_in": elsewhere or None,
+    }
     plain = answer.plain
     answer = answer._replace(value={**answer.value, **more})
     if orphan is None:
         return answer
     _adopted(call, offer.key, orphan.type)
-    hint = f"It was dropped: {offer.why}. `tether handoff {offer.key.label}` tells more."
+    lines = [f"It was dropped: {offer.why}. `tether handoff {offer.key.label}` tells more."]
+    if elsewhere:
+        lines.append(f"It was begun in {elsewhere}: go on there.")
+    hint = answers.told("\n".join(lines), source=offer.key.label, for_agent=call.is_agent)
     return answer._replace(plain=lambda: f"{plain()}\n{hint}")
-
-
-def _take(call: context.Context, key: ids.TaskKey) -> claiming.Taken | claims.Refused:
-    if key.source == ids.OWN_SOURCE:
-        at = call.desk()
-        return claiming.claim(at, key.id, news=call.news(at.caller.agent))
-    acting = call.agent
-    answer = claims.take(call.store, call.spot, acting.session_id, key, news=call.news(acting))
-    return answer if isinstance(answer, claims.Refused) else claiming.Taken(None, answer)
 
 
 def _adopted(call: context.Context, key: ids.TaskKey, kind: str) -> None:
@@ -122,7 +122,7 @@ def _text(found: list[choosing.Offer]) -> str:
         lines.append(f"{offer.key.id}  {state}  {text.one_line(title, 100)}".rstrip())
         if path:
             lines.append(f"    {text.one_line(path)}")
-        lines.append(f"    why: {text.one_line(offer.why, 160)}")
+        lines.append(f"    why: {text.one_line(offer.why, min(shown.width(), 160) - 9)}")
     return "\n".join(lines)
 
 

@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterator
 
 from tether import clock, ids, text
-from tether.agents import claims
+from tether.agents import claims, liveness
 from tether.brief import choosing, orphaned
 from tether.cli import context, sweeping
 from tether.cli.task import shown
 from tether.hints import Any
 from tether.tasks import listing
-from tether.vacuum import model, quick
+from tether.vacuum import deferring, model, quick
 
 
 def offers(
@@ -32,8 +32,9 @@ def offers(
         yield first
         first = next(own, None)
     rest = itertools.chain([first] if first is not None else [], own)
+    put_off = _PutOff(call)
     for offer in itertools.chain(_held_of_lists(call), orphans, rest, _in_lists(call)):
-        if offer.key not in seen:
+        if offer.key not in seen and not put_off.has(offer):
             seen.add(offer.key)
             yield offer
 
@@ -73,33 +74,45 @@ def _orphans(call: context.Context, swept: list[quick.Found] | None) -> Iterator
                 yield choosing.Offer(orphan.key, why, views[0], orphan=orphan)
         elif _is_free(call, orphan.key):
             item = call.lists.items.get(call.lists.resolve(orphan.key))
-            if item is not None and item.state in choosing.OPEN_IN_LISTS:
+            if item is not None and choosing.may_begin(call.lists, item):
                 yield choosing.Offer(item.key, why, item=item, orphan=orphan)
 
 
 def _is_free(call: context.Context, key: ids.TaskKey) -> bool:
     """May it be taken: does nobody have it who may be alive?"""
     answer = claims.refused(call.store.rows, call.spot, key)
-    return not answer.is_held or answer.verdict in ("dead", "expired")
+    return not answer.is_held or answer.verdict in liveness.OVER
 
 
 def _in_lists(call: context.Context) -> Iterator[choosing.Offer]:
     """New work of the lists that the team keeps; they take longer to read, so they come last."""
     if not call.sources:
         return
-    from tether.vacuum import deferrals, deferring, gathering, subjects
+    from tether.vacuum import gathering
 
     last = gathering.claims(call.store) if call.store.exists() else {}
     taken = {key for key, each in last.items() if each.closed_at is None or each.outcome == "done"}
-    put_off = deferrals.active(call.store) if call.store.exists() else []
-    now, project = clock.now_text(clock.SystemClock()), sweeping.project_of(call)
-    for offer in choosing.in_lists(call.lists, taken):
-        item = offer.item
-        subject = subjects.of_item(item) if item is not None else None
-        if subject is None or subject.put_off:
-            continue
-        if deferring.applying(put_off, subject, project, "", now) is None:
-            yield offer
+    yield from choosing.in_lists(call.lists, taken)
+
+
+class _PutOff:
+    """Which tasks somebody put off: asked of few, and the store once."""
+
+    def __init__(self, call: context.Context) -> None:
+        self._call = call
+        self._now = clock.now_text(clock.SystemClock())
+        self._deferrals = quick.deferrals(call.store) if call.store.exists() else []
+
+    def has(self, offer: choosing.Offer) -> bool:
+        if offer.is_held or offer.orphan is not None:
+            return False  # of these that was asked already
+        if offer.item is None and not self._deferrals:
+            return False
+        subject = sweeping.subject_of(self._call, offer.key)
+        if subject is None:
+            return False
+        applying = deferring.applying(self._deferrals, subject, "", self._now)
+        return bool(subject.put_off) or applying is not None
 
 
 def value(offer: choosing.Offer) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-
-from tether import clock, errors, ids, text
+from tether import clock, ids, text
 from tether.brief import choosing, orientation, orphaned
 from tether.cli import answers, context, offering, sweeping, verbs
 from tether.cli.task import remaining, shown
@@ -18,9 +16,6 @@ _MAX_ORPHANS = 3
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     now = clock.now_text(clock.SystemClock())
     swept = sweeping.quick_findings(call, now, model.limits(call.settings))
-    # Where nothing can be written nothing is lost: the next sweep finds it again.
-    with contextlib.suppress(errors.StoreError, errors.FileError):
-        sweeping.note_quick(call, swept, now)
     found = orientation.look(
         call.workspace,
         call.work if call.workspace.root else None,
@@ -136,7 +131,7 @@ def _text(
         lines.append(
             f"Next: {found.next.key.id}: {text.one_line(found.next.title, 100)}".rstrip(": ")
         )
-        lines.append(f"  {text.one_line(found.next.why, 120)}")
+        lines.append(f"  {text.one_line(found.next.why, min(shown.width(), 122) - 2)}")
     elif left:
         lines += ["No task is free for you.", *remaining.told(left)]
     else:
@@ -151,9 +146,10 @@ def _orphans(found: orphaned.Orphaned, now_ms: int) -> list[str]:
     lines = [f"Orphaned Tasks: {found.total}"]
     for each in found.some[:_MAX_ORPHANS]:
         ago = f", {shown.ago(each.last_at, now_ms)} ago" if each.last_at else ""
-        reason = text.one_line(each.reason, 90)
-        lines.append(f"  {each.key.id} — {each.type.replace('_', ' ')}{ago}: {reason}")
-    lines.append("  `tether vacuum` tells all, `tether next --claim` takes the first one up.")
+        head = f"  {each.key.id} — {each.type.replace('_', ' ')}{ago}: "
+        room = max(24, min(shown.width(), 120) - len(head))
+        lines.append(head + text.one_line(each.reason, room))
+    lines.append("  `tether vacuum` tells all, `tether vacuum adopt ID` takes one up.")
     return lines
 
 

@@ -26,7 +26,6 @@ def answer(
     """A quick sweep, written down if that can be, with its findings of some types or of all."""
     now = clock.now_text(clock.SystemClock())
     found = sweeping.quick_findings(call, now, model.limits(call.settings))
-    is_recorded, why_not = _recorded(call, found, now)
     if types:
         found = [each for each in found if each.finding.type in types]
     value = {
@@ -34,24 +33,17 @@ def answer(
         "at": now,
         "project": sweeping.project_of(call),
         "orphans": [_value(each) for each in found],
-        "recorded": is_recorded,
-        "why_not_recorded": why_not or None,
         "untrusted": UNTRUSTED,
     }
     failure = failing({each.finding.type for each in found}, fail_on)
-    page = [*_lines(found, compact), *([f"Not written down: {why_not}"] if why_not else [])]
-    return answers.Answer("vacuum", value, lambda: "\n".join(page), None, failure)
-
-
-def _recorded(call: context.Context, found: list[quick.Found], now: str) -> tuple[bool, str]:
-    """Is everything written down, and if not, why?"""
-    if not call.store.exists():
-        return False, "there is no store yet; `tether init` makes one" if found else ""
-    try:
-        sweeping.note_quick(call, found, now)
-    except (errors.StoreError, errors.FileError) as problem:
-        return False, problem.message
-    return True, ""
+    page = "\n".join(_lines(found, compact))
+    return answers.Answer(
+        "vacuum",
+        value,
+        lambda: answers.told(page, source="vacuum", for_agent=call.is_agent),
+        None,
+        failure,
+    )
 
 
 def failing(types: Collection[str], fail_on: Collection[str]) -> errors.TetherError | None:

@@ -273,8 +273,6 @@ def gc(call: context.Context) -> answers.Answer:
     swept = sweeping_agents.free(call, at_once=True)
     order = sweeping.order_of(call, vacuum.QUICK)
     found = sweeping.quick_findings(call, order.now, order.limits)
-    if call.store.exists():
-        sweeping.record_quick(call, found, order.now)
     value = {
         "stale_agents": [each._asdict() for each in swept.stale_agents],
         "suspects": [each._asdict() for each in swept.suspects],

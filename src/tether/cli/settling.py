@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import click
 
 from tether import clock, errors, ids, redaction, text
-from tether.agents import claims, leftovers
-from tether.agents import model as agents
+from tether.agents import claims
 from tether.brief import handoff as room
-from tether.cli import answers, claim, cold, context, gathering, lookup, sweeping
+from tether.cli import adopting, answers, claim, cold, context, gathering, lookup, sweeping
 from tether.cli import handoff as packets
 from tether.cli.task import move, shown
 from tether.hints import Any
 from tether.store import port
-from tether.tasks import claiming, moves, states
+from tether.tasks import moves, states
 from tether.tasks.sources import model as sources
 from tether.vacuum import deferrals, deferring, model, reports, resolve
 
@@ -108,22 +106,36 @@ def act(call: context.Context, name: str, word: str) -> answers.Answer:
     return _completed(call, word, "", ())
 
 
+def _task(call: context.Context, word: str) -> ids.TaskKey:
+    """The task that a word means; a track is none."""
+    names = {track.name.lower(): track.name for track in sweeping.subjects_of(call).tracks}
+    if word.lower() in names and lookup.known(call, word) is None:
+        raise errors.UsageError(
+            f"{names[word.lower()]} is a track and no task. Nothing was changed.",
+            hint="Of these words only `tether vacuum defer` takes tracks.",
+        )
+    return shown.key_of(call, word)
+
+
 # Adopt
 
 
 def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> answers.Answer:
-    key = shown.key_of(call, word)
+    key = _task(call, word)
     now = clock.now_text(clock.SystemClock())
-    elsewhere = "" if here else _other_checkout(call, claims.last_of(call.store.rows, key))
-    # Before it is taken: the packet tells of its last owner.
-    packet = room.packet(gathering.gather(call, lookup.find(call, key.label)), budget)
-    taken = _take(call, key, in_files=not elsewhere)
+    named = lookup.find(call, key.label)
+    adopting.require_open(key, named.state)
+    taken, elsewhere = adopting.take(call, key, here=here)
     if isinstance(taken, claims.Refused):
         raise claim.refusal(taken, call.session.session_id)
     adopter = call.agent
     found = reports.open_of(call.store, key)
     why = f" ({report_types(found)})" if found else ""
-    settled = resolve.adopted(call.store, adopter, key, now, why)
+    settled = []
+    if taken.answer.is_new:
+        settled = resolve.adopted(call.store, adopter, key, now, why)
+    epoch = taken.answer.claim.epoch
+    packet = room.packet(gathering.gather(call, lookup.find(call, key.label), epoch), budget)
     value = {
         "task": key.label,
         "claim": {**shown.claim_value(taken.answer.claim), "adopted": taken.answer.is_adopted},
@@ -132,7 +144,8 @@ def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> an
         "handoff": {"sections": packets.sections_value(packet), "left_out": packet.left_out},
         "untrusted": ["text", *shown.UNTRUSTED],
     }
-    lines = [f"{key.label} is yours, epoch {taken.answer.claim.epoch}; everybody is told."]
+    told = "; everybody is told" if taken.answer.is_new else " already"
+    lines = [f"{key.label} is yours{told}, epoch {epoch}."]
     if taken.answer.is_adopted and taken.answer.previous is not None:
         previous = taken.answer.previous
         lines.append(f"Taken over from {previous.agent_name} ({taken.answer.reason}).")
@@ -159,26 +172,6 @@ def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> an
 
 def report_types(found: list[reports.Report]) -> str:
     return ", ".join(each.orphan_type.replace("_", " ") for each in found)
-
-
-def _take(
-    call: context.Context, key: ids.TaskKey, *, in_files: bool
-) -> claiming.Taken | claims.Refused:
-    """Claim a task; its file follows if it is to be worked on in this checkout."""
-    if key.source == ids.OWN_SOURCE and call.workspace.root is not None and in_files:
-        at = call.desk()
-        return claiming.claim(at, key.id, news=call.news(at.caller.agent))
-    acting = call.agent
-    answer = claims.take(call.store, call.spot, acting.session_id, key, news=call.news(acting))
-    return answer if isinstance(answer, claims.Refused) else claiming.Taken(None, answer)
-
-
-def _other_checkout(call: context.Context, before: agents.Claim | None) -> str:
-    """Another checkout of this machine in which the task was last worked on, if it is there."""
-    if before is None or not before.worktree or before.worktree == call.workspace.root:
-        return ""
-    is_there = os.path.isdir(before.worktree) and not leftovers.why_not(call.workspace, before)
-    return before.worktree if is_there else ""
 
 
 # Defer
@@ -208,7 +201,8 @@ def _deferred(
     value = {**wanted._asdict(), "settled": len(settled), "untrusted": ["why", "name"]}
     when = f" until {text.minute(wanted.until)}" if wanted.until else ""
     number = text.counted(len(settled), "finding")
-    said = f"{label} has time{when}, or until somebody touches it; {number} settled."
+    until_then = f"{when}, or until somebody touches it" if when else " until somebody touches it"
+    said = f"{label} has time{until_then}; {number} settled."
     return answers.Answer("defer", value, lambda: said)
 
 
@@ -245,6 +239,10 @@ def _scope(call: context.Context, name: str, scope: str | None) -> tuple[str, st
     if name == project and lookup.known(call, name) is None:
         return deferring.PROJECT, deferring.PROJECT, project
     key = shown.key_of(call, name)
+    named = lookup.find(call, key.label)
+    is_told = claims.last_of(call.store.rows, key) or reports.of_task(call.store, key)
+    if not named.is_known and not is_told:
+        raise named.missing()
     return deferring.TASK, key.source, key.id
 
 
@@ -285,7 +283,7 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
             "Only a person decides that a task will not be done. Nothing was changed.",
             hint="Say so in a note (`tether handoff TASK --note`), or defer it.",
         )
-    key = shown.key_of(call, word)
+    key = _task(call, word)
     named = lookup.find(call, word)
     said = _said(why) or "no longer needed"
     if asks and not call.is_agent:
@@ -301,7 +299,7 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
             raise claim.refusal(moved, at.caller.session_id)
         where = moved.task.path
     elif named.item is not None:
-        where = _marked(call, named.item, sources.CANCELLED, states.CANCELLED)
+        where = _marked(call, named.item, sources.CANCELLED, states.CANCELLED, said)
     else:
         raise named.missing()
     settled = resolve.settled(call.store, key, model.CANCELLED, now, call.actor, said)
@@ -323,7 +321,7 @@ def _confirm(question: str) -> None:
 def _completed(
     call: context.Context, word: str, summary: str, evidence: tuple[str, ...]
 ) -> answers.Answer:
-    key = shown.key_of(call, word)
+    key = _task(call, word)
     named = lookup.find(call, word)
     found = reports.open_of(call.store, key)
     commits = [move.commit_named(call, each) for each in evidence] or _known_commits(found)
@@ -337,7 +335,8 @@ def _completed(
         where = moved.task.path
     elif named.item is not None:
         _require_evidence(call, key, found, commits)
-        where = _marked(call, named.item, states.DONE, claims.DONE)
+        shown_by = f" ({', '.join(each[:12] for each in commits)})" if commits else ""
+        where = _marked(call, named.item, states.DONE, claims.DONE, f"{said}{shown_by}".strip())
     else:
         raise named.missing()
     settled = resolve.settled(call.store, key, model.COMPLETED, now, call.actor, said)
@@ -370,18 +369,21 @@ def _require_evidence(
         return
     held = claims.open_of(call.store.rows, key)
     is_mine = held is not None and held.session_id == call.session.session_id
-    is_shown = any(each.orphan_type == model.DONE_UNMARKED for each in found)
+    least = call.settings.integer("vacuum.alert_percent")
+    is_shown = any(e.orphan_type == model.DONE_UNMARKED and e.percent >= least for e in found)
     if not ((is_mine or is_shown) and commits):
         raise errors.NotAllowed(
             f"Nothing shows yet that {key.label} is done. Nothing was changed.",
-            hint="Adopt it first, and name a commit with --evidence; or let a person mark it.",
+            hint="Name a commit that shows it with --evidence."
+            if is_mine
+            else "Adopt it first, and name a commit with --evidence; or let a person mark it.",
         )
 
 
-def _marked(call: context.Context, item: sources.Item, state: str, outcome: str) -> str:
-    marked = resolve.mark_listed(
-        call.store, call.spot, call.agent, item, call.workspace.root or "", state, outcome
-    )
+def _marked(call: context.Context, item: sources.Item, state: str, outcome: str, why: str) -> str:
+    wanted = resolve.Mark(item, state, outcome, why, call.place.branch)
+    top, is_person = call.workspace.root or "", not call.is_agent
+    marked = resolve.mark_listed(call.store, call.spot, call.agent, wanted, top, is_person)
     if isinstance(marked, claims.Refused):
         raise claim.refusal(marked, call.session.session_id)
     return marked

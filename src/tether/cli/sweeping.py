@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
-from tether import clock, ids, text
+from tether import clock, errors, ids, text
 from tether.cli import context
 from tether.hints import TYPE_CHECKING
 from tether.tasks import states
@@ -13,7 +14,7 @@ from tether.vacuum import model, quick
 
 if TYPE_CHECKING:
     from tether.tasks import model as tasks
-    from tether.vacuum import reports, subjects, sweeps
+    from tether.vacuum import subjects, sweeps
 
 _OVER = (states.DONE, states.ARCHIVED, "cancelled")
 
@@ -43,13 +44,16 @@ def order_of(call: context.Context, sweep_type: str) -> sweeps.Order:
 
     now = clock.now_text(clock.SystemClock())
     limits = model.limits(call.settings)
-    return sweeps.Order(sweep_type, now, call.actor, project_of(call), limits)
+    by, project = call.actor, project_of(call)
+    return sweeps.Order(sweep_type, now, by, project, limits, call.spot.here.host_id)
 
 
 def project_of(call: context.Context) -> str:
-    """What the project is called: as its directory is."""
-    place = call.workspace.root or call.workspace.common_dir
-    return text.one_line(os.path.basename(place.rstrip("/")), 64) or "project"
+    """What the project is called: as the directory is that its repository is in."""
+    place = call.workspace.common_dir.rstrip("/")
+    if os.path.basename(place) == ".git":
+        place = os.path.dirname(place)
+    return text.one_line(os.path.basename(place).removesuffix(".git"), 64) or "project"
 
 
 def subjects_of(call: context.Context) -> subjects.Subjects:
@@ -85,28 +89,42 @@ class _Considered:
 
 
 def quick_findings(call: context.Context, now: str, limits: model.Limits) -> list[quick.Found]:
-    """What the store alone says is wrong; the few tasks that come up are looked up."""
-    lookup = quick.Lookup(
-        lambda key: is_over(call, key), lambda key: _track(call, key), project_of(call)
-    )
-    return quick.sweep(call.store, call.spot, now, limits, lookup)
+    """What the store alone says is wrong, written down if it is news.
+
+    Those that still stand in this checkout: the few tasks that come up are looked up.
+    """
+
+    def lookup(key: ids.TaskKey) -> model.Subject | None:
+        return subject_of(call, key)
+
+    found = quick.sweep(call.store, call.spot, now, limits, lookup)
+    # Where nothing can be written nothing is lost: the next sweep finds it again.
+    with contextlib.suppress(errors.StoreError, errors.FileError):
+        if call.store.exists() and quick.known(call.store) != {each.name for each in found}:
+            _record_quick(call, found, now)
+    return quick.standing_here(found, lookup)
 
 
-def is_over(call: context.Context, key: ids.TaskKey) -> bool:
-    """Does the file or the list of a task say that there is nothing to do any more?"""
+def subject_of(call: context.Context, key: ids.TaskKey) -> model.Subject | None:
+    """A task as its file or list in this checkout has it."""
     if call.workspace.root is None:
-        return False
+        return None
     if key.source != ids.OWN_SOURCE:
+        from tether.vacuum import subjects
+
         item = call.lists.items.get(call.lists.resolve(key))
-        return item is not None and item.state in _OVER
+        return subjects.of_item(item) if item is not None else None
     if not ids.TaskId.is_valid(key.id):
-        return False
+        return None
     found = [call.work.read(each) for each in call.work.find(key.id)]
-    return bool(found) and all(each.state in _OVER or each.is_cancelled for each in found)
+    open_ones = [each for each in found if each.state not in _OVER and not each.is_cancelled]
+    if not found:
+        return None
+    state = open_ones[0].state if open_ones else states.DONE
+    return model.Subject(key, found[0].title, state, ids.OWN_SOURCE)
 
 
-def record_quick(call: context.Context, found: list[quick.Found], now: str) -> reports.Recorded:
-    """Write down what a quick sweep found, if that is news."""
+def _record_quick(call: context.Context, found: list[quick.Found], now: str) -> None:
     from tether.vacuum import reports
 
     rows = [
@@ -120,21 +138,7 @@ def record_quick(call: context.Context, found: list[quick.Found], now: str) -> r
         )
         for each in found
     ]
-    return reports.record(
-        call.store,
-        model.QUICK,
-        rows,
-        now,
-        call.actor,
-        project_of(call),
-        is_done=lambda key: is_over(call, key),
-    )
-
-
-def note_quick(call: context.Context, found: list[quick.Found], now: str) -> None:
-    """The same, if it is news: who only looks around writes nothing that is known."""
-    if call.store.exists() and quick.known(call.store) != {each.name for each in found}:
-        record_quick(call, found, now)
+    reports.record(call.store, model.QUICK, rows, now, call.actor, project_of(call))
 
 
 def _track(call: context.Context, key: ids.TaskKey) -> str:

@@ -9,9 +9,13 @@ from tether.cli import answers, cold, context, quick, sweeping
 from tether.cli.task import shown
 from tether.hints import Any
 from tether.vacuum import model, parking, report, reports, sweeps
+from tether.vacuum import quick as model_of_store
 
 _PRIORITIES = ("critical", "high", "normal", "low")
-_FAIL_ON = ("any", *model.TYPES)
+# What was never begun is counted and no finding.
+_TYPES = tuple(each for each in model.TYPES if each != model.NEVER_STARTED)
+_FAIL_ON = ("any", *_TYPES)
+_HELP = "See `tether vacuum --help`."
 _MAX_TREND = 12
 _SAVE_DIR = "vacuum-reports"
 COMMANDS = {
@@ -23,6 +27,21 @@ COMMANDS = {
         ("complete", "Mark what is done as done."),
     )
 }
+
+
+class _Type(click.ParamType[str]):
+    """A type of findings, also in short: `stale`, `dead-claim`."""
+
+    name = "type"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        word = str(value).lower().replace("-", "_")
+        found = [each for each in _TYPES if each == word] or [
+            each for each in _TYPES if word and each.startswith(word)
+        ]
+        if len(found) != 1:
+            self.fail(f"There is no such type. There are {', '.join(_TYPES)}.", param, ctx)
+        return found[0]
 
 
 class _Group(cold.LazyGroup):
@@ -41,7 +60,7 @@ class _Group(cold.LazyGroup):
     "--type",
     "types",
     multiple=True,
-    type=click.Choice(model.TYPES),
+    type=_Type(),
     metavar="TYPE",
     help="Only findings of this type, as dead_claim or stale_in_progress.",
 )
@@ -90,7 +109,7 @@ def vacuum(ctx: click.Context, /, as_json: bool, **values: Any) -> int | None:
     named = [name for name in COMMANDS if values[name] is not None]
     if len(named) > 1:
         raise errors.UsageError(
-            f"--{named[0]} and --{named[1]} exclude each other. Nothing was changed."
+            f"--{named[0]} and --{named[1]} exclude each other. Nothing was changed.", hint=_HELP
         )
     if named:
         from tether.cli import settling
@@ -109,9 +128,13 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
             hint=f"Use {', '.join(_FAIL_ON)}.",
         )
     if values["is_quick"] and values["is_deep"]:
-        raise errors.UsageError("--quick and --deep exclude each other. Nothing was changed.")
+        raise errors.UsageError(
+            "--quick and --deep exclude each other. Nothing was changed.", hint=_HELP
+        )
+    _require_visible(values)
     wanted = _filter(values)
     if values["is_quick"]:
+        _require_quick(values)
         named = {"compact": values["compact"], "types": wanted.types}
         return quick.answer(call, **named, fail_on=values["fail_on"])
     kind = model.DEEP if values["is_deep"] else model.STANDARD
@@ -139,6 +162,31 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
     )
 
 
+def _require_visible(values: dict[str, Any]) -> None:
+    """A check that cannot see what it should fail on would always be green."""
+    seen = _TYPES
+    if values["is_quick"]:
+        seen = model_of_store.TYPES
+    elif not values["is_deep"]:
+        seen = tuple(each for each in _TYPES if each != model.DONE_UNPROVEN)
+    hidden = [each for each in (*values["fail_on"], *values["types"]) if each not in ("any", *seen)]
+    if hidden:
+        raise errors.UsageError(
+            f"This sweep cannot see {hidden[0]}. Nothing was changed.",
+            hint="Use --deep." if hidden[0] == model.DONE_UNPROVEN else "Leave --quick out.",
+        )
+
+
+def _require_quick(values: dict[str, Any]) -> None:
+    """The store alone knows neither tracks nor priorities."""
+    names = ("tracks", "projects", "priorities", "age", "save", "everything")
+    if any(values[name] for name in names):
+        raise errors.UsageError(
+            "--quick knows only --type, --compact and --fail-on. Nothing was changed.",
+            hint="Leave --quick out to use the other filters.",
+        )
+
+
 def _types(chosen: report.Chosen) -> set[str]:
     """The types of all findings that are shown."""
     parked = {model.PARKED_PROJECT} if chosen.parked else set()
@@ -146,10 +194,10 @@ def _types(chosen: report.Chosen) -> set[str]:
 
 
 def _filter(values: dict[str, Any]) -> report.Filter:
-    days = 0
+    age_ms = 0
     if values["age"]:
         try:
-            days = clock.duration(values["age"]) // model.DAY_MS
+            age_ms = clock.duration(values["age"])
         except ValueError:
             raise errors.UsageError(
                 "--age is no length of time. Nothing was changed.", hint="Write --age 14d."
@@ -159,7 +207,7 @@ def _filter(values: dict[str, Any]) -> report.Filter:
         tuple(values["projects"]),
         tuple(values["types"]),
         tuple(values["priorities"]),
-        days,
+        age_ms,
         values["everything"],
     )
 
@@ -202,9 +250,8 @@ def _lines(chosen: report.Chosen, saved: str, values: dict[str, Any], width: int
     if saved:
         lines.append(f"Saved as {saved}.")
     if swept.problems:
-        lines.append(
-            f"{text.counted(len(swept.problems), 'file')} could not be read whole; --json."
-        )
+        many = text.counted(len(swept.problems), "file")
+        lines.append(f"{many} could not be read whole: `tether doctor` says which, and why.")
     return lines
 
 
@@ -218,6 +265,15 @@ def save(call: context.Context, chosen: report.Chosen, directory: str) -> str:
     """Save a report below the top of the checkout; its path. One of the same day is replaced."""
     if call.workspace.root is None:
         raise errors.NotAllowed("A bare repository has no files, so no report was saved.")
+    tasks = call.settings.text("tasks.root")
+    parts = directory.split("/")
+    # The setting comes with the repository: no place whose files mean something to a program.
+    if any(part.startswith(".") for part in parts) or parts[: len(tasks.split("/"))] == [
+        *tasks.split("/")
+    ]:
+        raise errors.ConfigError(
+            "vacuum.save_dir must not be below the tasks or a hidden directory. Nothing was saved."
+        )
     root = files.Root(call.workspace.root)
     root.make_directories(directory)
     order = chosen.swept.order

@@ -15,7 +15,7 @@ T = TypeVar("T")
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"
 # Another number, here and at the end of the schema, makes everybody derive everything again.
-VERSION = 3
+VERSION = 4
 _SCHEMA = """
 BEGIN;
 CREATE TABLE parsed_files (
@@ -78,10 +78,12 @@ CREATE TABLE checkouts (           -- which ids their task lists have
     path  TEXT PRIMARY KEY,
     kinds TEXT NOT NULL            -- as JSON
 ) WITHOUT ROWID;
-CREATE INDEX activities_by_task ON activities (task) WHERE task <> '';
+-- With all that says when a task was touched, and by whom: a sweep asks that of every task.
+CREATE INDEX activities_by_task ON activities (task, task_source, kind, at, session)
+    WHERE task <> '';
 CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
 CREATE INDEX activities_by_file ON activities (file, start);
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 COMMIT;
 """
 

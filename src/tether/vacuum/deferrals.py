@@ -7,18 +7,13 @@ from collections.abc import Mapping
 from tether import ids
 from tether.hints import TYPE_CHECKING
 from tether.store import events, port, sql
-from tether.vacuum import deferring, model, reports
+from tether.vacuum import deferring, model, quick, reports
 
 if TYPE_CHECKING:
     from tether.vacuum import subjects
 
 _SQL = sql.Queries("vacuum")
 _STORE = sql.Queries("store")
-
-
-def active(store: port.Store) -> list[model.Deferral]:
-    """Every deferral that nobody has ended, oldest first."""
-    return [model.deferral(row) for row in store.rows(_SQL.put_off_ones)]
 
 
 def put_off(
@@ -84,16 +79,15 @@ def end_over(
     touched: Mapping[ids.TaskKey, str],
     now: str,
     by: str,
-    project: str,
 ) -> int:
     """End what is over: its day came, or somebody touched it; how many that were."""
     over = []
-    for deferral in active(store):
+    for deferral in quick.deferrals(store):
         last = max(
             (
                 touched.get(key, "")
                 for key, subject in known.tasks.items()
-                if deferring.covers(deferral, subject, project)
+                if deferring.covers(deferral, subject)
             ),
             default="",
         )

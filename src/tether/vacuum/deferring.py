@@ -20,25 +20,27 @@ def why_ended(deferral: model.Deferral, touched_at: str, now: str) -> str:
     return "it was touched" if touched_at > deferral.deferred_at else ""
 
 
-def covers(deferral: model.Deferral, subject: model.Subject, project: str) -> bool:
-    """Is a task, or the track or project that it is of, put off by this?"""
+def covers(deferral: model.Deferral, subject: model.Subject) -> bool:
+    """Is a task, or the track or project that it is of, put off by this?
+
+    A store belongs to one project, whatever the directories of its checkouts are called.
+    """
     if deferral.scope == TASK:
         return (deferral.source, deferral.name) == subject.key
     if deferral.scope == TRACK:
         return (deferral.source, deferral.name) == (subject.key.source, subject.track)
-    return deferral.name == project
+    return deferral.scope == PROJECT
 
 
 def applying(
     deferrals: Iterable[model.Deferral],
     subject: model.Subject,
-    project: str,
     touched_at: str,
     now: str,
 ) -> model.Deferral | None:
     """The deferral that lets a task have time now."""
     for each in deferrals:
-        if covers(each, subject, project) and not why_ended(each, touched_at, now):
+        if covers(each, subject) and not why_ended(each, touched_at, now):
             return each
     return None
 

@@ -12,14 +12,21 @@ from tether.evidence import claimed, finished, timeline
 from tether.evidence import model as evidence
 from tether.hints import NamedTuple
 from tether.store import port, sql
+from tether.tasks import states
 from tether.vacuum import model, moments, presence
 
 _SQL = sql.Queries("vacuum")
+_CODE = (
+    "SELECT 1 FROM activities WHERE file = (SELECT id FROM evidence_files WHERE path = 'git:commit')"
+    " AND start BETWEEN ? AND ? AND record = ? AND kind = 'worked'"
+)
 _COMMITS = "git:commit"
 _LISTS = "git:list"
 _MESSAGES = "coditect:messaging"
+_EVENTS = "tether:event"
 _LOGS = ("coditect:log", "specstory:history")
 _MANY = 3
+_CREATED_MS = 60_000
 # Their transcripts say what was run, and not for which task.
 _TELLING_NO_TASK = ("codex:", "gemini:", "cursor:")
 _SAYING = ("said", "committed", "logged", "merged")
@@ -27,8 +34,8 @@ _FINISHED = ("completed", "status completed", "let go: done", "finish: done", "c
 # Whoever does one of these has taken it up, or opened it again.
 _RESUMED = ("claimed", "started", "adopted", "reopened", "error", "retry: assigned", "reopen: new")
 _BEGUN = (
-    *("claimed", "started", "adopted", "locked", "logged", "committed", "merged", "ticked"),
-    *("marked done", "completed", "failed", "error", "status in_progress", "status completed"),
+    *("claimed", "started", "adopted", "locked", "logged", "merged", "ticked", "marked done"),
+    *("completed", "failed", "error", "status in_progress", "status completed"),
 )
 _CLAIMING = ("claimed", "started", "adopted")
 _REVERT = re.compile(r"Revert \"")
@@ -78,17 +85,21 @@ def gather(
     # Whose commits those are that name no task is asked only where somebody held it.
     around = ground.around if claim is not None else claimed.NOTHING
     line = timeline.read(ground.connection, ground.store, key, names, around)
-    told = [each for each in line.activities if each.at and each.at <= ground.now]
+    since = _born(subject)
+    told = [each for each in line.activities if since <= each.at <= ground.now and each.at]
     names_here = names_of(ground.presence, told, line.sessions)
     told = [each._replace(session=names_here.get(each.session, each.session)) for each in told]
     moving = [each for each in told if each.kind in evidence.MOVING]
     last = _last(moving, lambda _: True)
     hold = _hold(ground, key, claim)
     claimed_at = max((e.at for e in moving if e.what in _CLAIMING), default="")
-    created_ms = clock.parse(subject.created_at) if subject.created_at else 0
-    quiet = ground.moments.quiet(key, clock.parse(ground.now), created_ms)
+    quiet = _quiet(ground, subject, moving)
     ticked = _last(told, lambda each: each.source == _LISTS and each.what == _TICKED)
     record = next((e.record for e in reversed(told) if ticked and _sign(e) == ticked), "")
+    worked = _last(told, lambda each: each.kind == evidence.WORKED)
+    if worked is None and ticked is not None and _has_code(ground.connection, record, ticked.at):
+        worked = ticked  # what ticked the box brought the work along
+    visited = tuple(visits(ground.presence, told, line.sessions))
     resumed_at, resumed_by = max(
         ((e.at, e.session) for e in told if _is_resumption(e)), default=("", "")
     )
@@ -96,7 +107,7 @@ def gather(
         subject,
         ground.now,
         hold,
-        tuple(visits(ground.presence, told, line.sessions)),
+        visited,
         tuple(_clashes(ground, key, told)),
         last,
         tuple(_sign(e) for e in told if e.at >= resumed_at and _is_finish(e, names)),
@@ -104,16 +115,55 @@ def gather(
         resumed_by,
         ticked,
         ground.ticked_together.get(record, 1),
-        _last(told, lambda each: each.kind == evidence.WORKED),
+        worked,
         _last(moving, lambda each: each.source == _COMMITS),
         _last(moving, lambda each: each.source == _MESSAGES),
         _last(told, lambda each: each.kind != evidence.LISTED and _is_log(each)),
         max(claimed_at, hold.at if hold is not None else ""),
         max((e.at for e in told if e.what == _HANDED), default=""),
         quiet,
-        any(map(_is_beginning, told)),
+        bool(visited) or any(map(_is_beginning, told)),
         _family_at(ground, family),
     )
+
+
+def _born(subject: model.Subject) -> str:
+    """Before this another task had its id: lists give ids anew."""
+    if not subject.created_at:
+        return ""
+    return clock.text(clock.parse(subject.created_at) - _CREATED_MS)
+
+
+def _quiet(
+    ground: Ground, subject: model.Subject, moving: list[evidence.Activity]
+) -> model.Quiet | None:
+    """How silent it is, also by what was done under a claim and names no task."""
+    now_ms = clock.parse(ground.now)
+    created_ms = clock.parse(subject.created_at) if subject.created_at else 0
+    found = ground.moments.quiet(subject.key, now_ms, created_ms)
+    own = [each for each in moving if each.kind == evidence.WORKED or each.source == _EVENTS]
+    if not own:
+        return found or _marked_since(ground, subject, now_ms)
+    hours = (now_ms - max(created_ms, *(clock.parse(each.at) for each in own))) / model.HOUR_MS
+    has_work = any(each.kind == evidence.WORKED for each in own)
+    if found is None:
+        return model.Quiet(hours, hours, has_work)
+    return found._replace(
+        touched_hours=min(hours, found.touched_hours),
+        alone_hours=min(hours, found.alone_hours),
+        has_work=has_work or found.has_work,
+    )
+
+
+def _marked_since(ground: Ground, subject: model.Subject, now_ms: int) -> model.Quiet | None:
+    """The silence of a task of which only its list says that somebody began it."""
+    listed_ms = ground.moments.listed_at.get(subject.key, 0)
+    told = [each for each in (subject.updated_at, subject.created_at) if each]
+    at_ms = max([listed_ms, *map(clock.parse, told)])
+    if subject.state not in (states.ASSIGNED, states.IN_PROGRESS) or not at_ms:
+        return None
+    hours = max(0, now_ms - at_ms) / model.HOUR_MS
+    return model.Quiet(hours, hours, has_work=False)
 
 
 def visits(
@@ -129,7 +179,7 @@ def visits(
     facts = {known.name(session.session): session for session in sessions}
     found: dict[str, list[evidence.Activity]] = {}
     for each in told:
-        if each.session and each.kind != evidence.LISTED and each.source != "tether:event":
+        if each.session and each.kind != evidence.LISTED and each.source != _EVENTS:
             name = known.name(_parent(each.session, facts))
             found.setdefault(name, []).append(each)
     made = [_visit(known, name, done, facts.get(name)) for name, done in found.items()]
@@ -164,9 +214,9 @@ def names_of(
 def _is_doing(done: list[evidence.Activity]) -> bool:
     if any(each.kind in evidence.MOVING for each in done):
         return True
-    told = [each for each in done if each.source.startswith(_TELLING_NO_TASK)]
     # To be asked for it, or to speak of it again and again, is more than to mention it.
-    return len(told) >= _MANY or any(each.what == "asked" for each in told)
+    told = [each for each in done if each.source.startswith(_TELLING_NO_TASK)]
+    return len(told) >= _MANY or any(each.what == "asked" for each in done)
 
 
 def _visit(
@@ -202,7 +252,9 @@ def _parent(session: str, facts: dict[str, evidence.Session]) -> str:
 
 
 def _hold(ground: Ground, key: ids.TaskKey, claim: agents.Claim | None) -> model.Hold | None:
-    if claim is not None:
+    foreign = ground.presence.foreign.get((key.source, key.id))
+    is_later = foreign is not None and claim is not None and foreign.claimed_at > claim.claimed_at
+    if claim is not None and (claim.closed_at is None or not is_later):
         verdict = ground.presence.of(claim.session_id)
         return model.Hold(
             claim.session_id,
@@ -214,7 +266,6 @@ def _hold(ground: Ground, key: ids.TaskKey, claim: agents.Claim | None) -> model
             verdict.reason,
             f"claim:{claim.key.label}/{claim.epoch}",
         )
-    foreign = ground.presence.foreign.get((key.source, key.id))
     if foreign is None:
         return None
     session = ground.presence.name(foreign.session)
@@ -269,6 +320,12 @@ def _is_resumption(each: evidence.Activity) -> bool:
 def _is_beginning(each: evidence.Activity) -> bool:
     """Does it show that somebody took the task up? To edit or to plan one is not to begin it."""
     return each.kind == evidence.WORKED or (each.kind == evidence.STATED and each.what in _BEGUN)
+
+
+def _has_code(connection: sqlite3.Connection, oid: str, at: str) -> bool:
+    """Does a commit change more than task lists?"""
+    start = clock.parse(at) // 1000 * 1000
+    return connection.execute(_CODE, (start, start + 999, oid)).fetchone() is not None
 
 
 def _is_log(each: evidence.Activity) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from tether import config, ids
 from tether.hints import Any, NamedTuple
+from tether.tasks import model as tasks
 from tether.tasks import states
 
 # What may be wrong with a task, the most urgent first: the order of reports and of `next`.
@@ -71,6 +72,12 @@ class Limits(NamedTuple):
     """What is less probable is not reported as an orphan unless it is asked for."""
 
 
+def urgency(priority: str) -> int:
+    """Where a priority stands: 0 is the most urgent one."""
+    known = tasks.PRIORITIES
+    return known.index(priority) if priority in known else known.index("normal")
+
+
 def limits(settings: config.Settings) -> Limits:
     """What the settings say."""
 
@@ -112,6 +119,8 @@ class Subject(NamedTuple):
     parts_done: int = 0
     parts_total: int = 0
     created_at: str = ""
+    updated_at: str = ""
+    """When its list says that it was last changed."""
     put_off: str = ""
     """What its list says of it if somebody put it off: a remark, or a status."""
     aliases: tuple[str, ...] = ()

@@ -17,16 +17,25 @@ from tether.vacuum import model, silence
 
 _SQL = sql.Queries("vacuum")
 _STATED = (
-    "SELECT at, task_source, task, session FROM activities"
-    " WHERE task <> '' AND kind = 'stated' AND at <> '' AND at <= ?"
+    "SELECT at, task_source, task, session, what IN ('claimed', 'started', 'adopted', 'locked')"
+    " FROM activities WHERE task <> '' AND kind = 'stated' AND at <> '' AND at <= ?"
 )
 # The last of each hour: that somebody worked on it a hundred times within one says no more.
 _WORKED = (
-    "SELECT MAX(at), task_source, task, session FROM activities"
+    "SELECT MAX(at), task_source, task, session, 0 FROM activities"
     " WHERE task <> '' AND kind = 'worked' AND at <> '' AND at <= ?"
     " GROUP BY task, task_source, substr(at, 1, 13)"
 )
 _FILES = "SELECT path FROM evidence_files"
+_LISTED = (
+    "SELECT MIN(at), task_source, task FROM activities"
+    " WHERE file = (SELECT id FROM evidence_files WHERE path = 'git:list') AND kind = 'listed'"
+    " AND task <> '' AND at <> '' GROUP BY task_source, task"
+)
+_COMMITTED = (
+    "SELECT MAX(start) FROM activities"
+    " WHERE file = (SELECT id FROM evidence_files WHERE path = 'git:commit') AND start <= ?"
+)
 _TICKED = (
     "SELECT record, COUNT(DISTINCT task_source || ':' || task) FROM activities"
     " WHERE task <> '' AND what = 'ticked' GROUP BY record HAVING COUNT(*) > 1"
@@ -44,22 +53,35 @@ class Touch(NamedTuple):
     session: str = ""
     is_work: bool = False
     """False for what was only declared: a state, an owner, a claim."""
+    is_claim: bool = False
 
 
 class Moments:
     """All touches of a project, in order."""
 
-    def __init__(self, touches: Iterable[Touch]) -> None:
+    def __init__(
+        self,
+        touches: Iterable[Touch],
+        listed_at: Mapping[ids.TaskKey, int] | None = None,
+        committed_ms: int = 0,
+    ) -> None:
         ordered = sorted(touches)
+        self.listed_at: Mapping[ids.TaskKey, int] = listed_at or {}
+        """When Git first saw each task on its list."""
+        self._committed_ms = committed_ms
         self.last_at: dict[ids.TaskKey, int] = {}
         """When each task was last touched."""
         self.by: dict[ids.TaskKey, str] = {}
         """The last session that is known to have touched it."""
+        self.taken_at: dict[ids.TaskKey, int] = {}
+        """When somebody last worked on each task, or claimed it: more than a remark about it."""
         self._of_task: dict[ids.TaskKey, list[Touch]] = {}
         for each in ordered:
             self.last_at[each.key] = each.at_ms
             if each.session:
                 self.by[each.key] = each.session
+            if each.is_work or each.is_claim:
+                self.taken_at[each.key] = each.at_ms
             self._of_task.setdefault(each.key, []).append(each)
         self._stated = [each for each in ordered if not each.is_work]
         self._stated_at = [each.at_ms for each in self._stated]
@@ -69,8 +91,8 @@ class Moments:
 
     @property
     def project_ms(self) -> int:
-        """When anything at all was last touched."""
-        return max(self.last_at.values(), default=0)
+        """When anything at all was last done: a task touched, or a commit made for none."""
+        return max([self._committed_ms, *self.last_at.values()])
 
     def has_work(self, key: ids.TaskKey) -> bool:
         """Is there any trace of work on a task itself?"""
@@ -124,9 +146,9 @@ def read(
     `names` says which task an id means today that was consolidated or renumbered.
     """
     found = [
-        Touch(clock.parse(at), ids.TaskKey(source, task), session, is_work)
+        Touch(clock.parse(at), ids.TaskKey(source, task), session, is_work, bool(is_claim))
         for statement, is_work in ((_STATED, False), (_WORKED, True))
-        for at, source, task, session in connection.execute(statement, (until,))
+        for at, source, task, session, is_claim in connection.execute(statement, (until,))
     ]
     here = {path for (path,) in connection.execute(_FILES)}
     for row in store.rows(_SQL.kept_files):
@@ -134,8 +156,14 @@ def read(
             found += _kept(store, row["host_id"], row["file"], until)
     for row in store.rows(_SQL.told, until=until):
         key = ids.TaskKey(row["source"], row["task"])
-        found.append(Touch(clock.parse(row["at"]), key))
-    return Moments(each._replace(key=names.get(each.key, each.key)) for each in found)
+        found.append(Touch(clock.parse(row["at"]), key, is_claim=bool(row["is_claim"])))
+    touches = [each._replace(key=names.get(each.key, each.key)) for each in found]
+    listed = {
+        ids.TaskKey(source, task): clock.parse(at)
+        for at, source, task in connection.execute(_LISTED)
+    }
+    [(committed_ms,)] = connection.execute(_COMMITTED, (clock.parse(until),)).fetchall()
+    return Moments(touches, listed, committed_ms or 0)
 
 
 def _kept(store: port.Store, host_id: str, file: str, until: str) -> list[Touch]:

@@ -27,6 +27,8 @@ class Track(NamedTuple):
     has_live_claim: bool = False
     begun: int = 0
     """How many open tasks somebody began."""
+    born_at: str = ""
+    """When the youngest of its open tasks was written down; empty if nobody knows."""
 
     @property
     def percent(self) -> int:
@@ -37,7 +39,9 @@ def is_parked(track: Track, now: str, limits: model.Limits) -> bool:
     """(Never worked on, or silent for a month) and nobody alive has anything of it."""
     if not track.open or track.has_live_claim:
         return False
-    return not track.last_at or _age_ms(track.last_at, now) > limits.parked_ms
+    # What has just been written down is a plan, and not put aside.
+    at = max(track.last_at, track.born_at)
+    return not at or _age_ms(at, now) > limits.parked_ms
 
 
 def is_paused(project_at: str, now: str, limits: model.Limits, *, has_live_claim: bool) -> bool:

@@ -72,12 +72,17 @@ def judge(registered: Registered, processes: Processes) -> Verdict:
     seen = processes(registered.host, registered.pid)
     pid = registered.pid
     if seen.outcome == "gone":
+        # Who names no host may count its processes in a container of its own.
+        if not registered.host:
+            return Verdict("expired", f"no process {pid} is here")
         return Verdict("dead", f"there is no process {pid} any more")
     if seen.outcome == "unknown":
         return UNKNOWN
     began = registered.started_ms
     if seen.started_ms is not None and began and seen.started_ms > began + _SLACK_MS:
-        return Verdict("dead", f"process {pid} is another one now")
+        return Verdict(
+            "dead" if registered.host else "expired", f"process {pid} is another one now"
+        )
     return Verdict("alive", f"process {pid} is there")
 
 
@@ -123,9 +128,9 @@ class Presence:
         if own.state in ("alive", "dead", "ended"):
             return own
         seen = [judge(each, self._processes) for each in self._registered.get(session, ())]
-        # Who was resumed in another process is alive there. And a process that is seen says more
-        # than a silence, or than nothing.
-        for state in ("alive", "dead"):
+        # Who was resumed in another process is alive there. That one is not seen says more than
+        # nothing, but not more than what Tether itself knows.
+        for state in ("alive",) if own.state else ("alive", "dead", "expired"):
             for verdict in seen:
                 if verdict.state == state:
                     return verdict

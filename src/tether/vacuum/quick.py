@@ -38,15 +38,13 @@ class Found(NamedTuple):
         return (*self.key, self.finding.type)
 
 
-class Lookup(NamedTuple):
-    """What files and lists say of the few tasks that come up; asked only then."""
-
-    is_over: Callable[[ids.TaskKey], bool] = lambda _: False
-    track: Callable[[ids.TaskKey], str] = lambda _: ""
-    project: str = ""
+Lookup = Callable[[ids.TaskKey], "model.Subject | None"]
+"""What files and lists say of the few tasks that come up; asked only then."""
 
 
-NOTHING = Lookup()
+def deferrals(store: port.Store) -> list[model.Deferral]:
+    """Every deferral that nobody has ended, oldest first."""
+    return [model.deferral(row) for row in store.rows(_SQL.put_off_ones)]
 
 
 def known(store: port.Store) -> set[tuple[str, str, str]]:
@@ -60,15 +58,16 @@ def sweep(
     spot: lookout.Lookout,
     now: str,
     limits: model.Limits,
-    lookup: Lookup = NOTHING,
+    lookup: Lookup = lambda _: None,
 ) -> list[Found]:
-    """What is wrong by the store alone, the most urgent first."""
-    put_off = [model.deferral(row) for row in store.rows(_SQL.put_off_ones)]
-    found = []
-    for key, evidence in _gather(store, spot, now):
-        chosen = [each for each in rules.judge(evidence, limits) if each.type in TYPES]
-        if chosen and not _has_time(evidence, put_off, lookup) and not lookup.is_over(key):
-            found += [Found(key, each, evidence) for each in chosen]
+    """What is wrong by the store alone, but for what somebody put off; the most urgent first."""
+    put_off = deferrals(store)
+    found = [
+        Found(key, each, evidence)
+        for key, evidence in _gather(store, spot, now)
+        for each in rules.judge(evidence, limits)
+        if each.type in TYPES and not _has_time(evidence, put_off, lookup)
+    ]
     return sorted(found, key=lambda each: each.rank)
 
 
@@ -76,12 +75,27 @@ def _has_time(known: model.Evidence, put_off: list[model.Deferral], lookup: Look
     """Did somebody defer it, or its track or project, after it was last touched?"""
     if not put_off:
         return False
-    subject = known.subject
-    if any(each.scope == deferring.TRACK for each in put_off):
-        subject = subject._replace(track=lookup.track(subject.key))
-    touched_at = max([known.claimed_at, *(each.at for each in known.clashes)])
-    found = deferring.applying(put_off, subject, lookup.project, touched_at, known.now)
-    return found is not None
+    subject = lookup(known.subject.key) or known.subject
+    return deferring.applying(put_off, subject, _touched_at(known), known.now) is not None
+
+
+def _touched_at(known: model.Evidence) -> str:
+    return max([known.claimed_at, *(each.at for each in known.clashes)])
+
+
+def standing_here(found: list[Found], lookup: Lookup) -> list[Found]:
+    """Those that still have to be done in this checkout.
+
+    What is written down is all of them: another checkout may have another list.
+    """
+    return [each for each in found if _stands(each, lookup(each.key))]
+
+
+def _stands(each: Found, subject: model.Subject | None) -> bool:
+    if subject is None:
+        return True
+    is_off = deferring.is_put_off(subject, _touched_at(each.evidence))
+    return subject.state in model.OPEN and not is_off
 
 
 def _gather(

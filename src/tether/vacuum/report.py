@@ -42,7 +42,7 @@ class Filter(NamedTuple):
     projects: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     priorities: tuple[str, ...] = ()
-    min_age_days: int = 0
+    min_age_ms: int = 0
     everything: bool = False
     """Also what is less probable, and what is parked."""
 
@@ -60,6 +60,7 @@ class Chosen(NamedTuple):
     parked: tuple[parking.Track, ...]
     left_out: int
     """Less probable ones, and those of what is parked."""
+    wanted: Filter
 
     @property
     def all(self) -> tuple[model.Judged, ...]:
@@ -78,9 +79,10 @@ def choose(swept: sweeps.Swept, wanted: Filter) -> Chosen:
     for each in found:
         if not _is_wanted(each, swept, wanted):
             continue
-        first = each.findings[0]
         if wanted.types:
-            first = next(f for f in each.findings if f.type in wanted.types)
+            chosen = tuple(f for f in each.findings if f.type in wanted.types)
+            each = each._replace(findings=chosen)  # noqa: PLW2901 (the rest was not asked for)
+        first = each.findings[0]
         is_alert = first.percent >= limits.alert_percent or wanted.everything
         if first.type in model.ORPHANED and is_alert:
             orphans.append(each)
@@ -93,7 +95,8 @@ def choose(swept: sweeps.Swept, wanted: Filter) -> Chosen:
     parked = tuple(each for each in swept.parked if _is_wanted_track(each, swept, wanted))
     if not wanted.everything:
         left_out += len(swept.folded)
-    return Chosen(swept, tuple(orphans), tuple(unmarked), tuple(others), parked, left_out)
+    found_all = (tuple(orphans), tuple(unmarked), tuple(others), parked)
+    return Chosen(swept, *found_all, left_out, wanted)
 
 
 def _is_wanted(each: model.Judged, swept: sweeps.Swept, wanted: Filter) -> bool:
@@ -107,7 +110,7 @@ def _is_wanted(each: model.Judged, swept: sweeps.Swept, wanted: Filter) -> bool:
         return False
     if wanted.priorities and subject.priority not in wanted.priorities:
         return False
-    return age_days(each, swept) >= wanted.min_age_days
+    return _age_ms(each, swept) >= wanted.min_age_ms
 
 
 def _is_wanted_track(track: parking.Track, swept: sweeps.Swept, wanted: Filter) -> bool:
@@ -115,15 +118,17 @@ def _is_wanted_track(track: parking.Track, swept: sweeps.Swept, wanted: Filter) 
     is_named = not names or track.name.lower() in names
     is_here = not wanted.projects or swept.order.project in wanted.projects
     is_type = not wanted.types or model.PARKED_PROJECT in wanted.types
-    return is_named and is_here and is_type and not wanted.priorities and not wanted.min_age_days
+    return is_named and is_here and is_type and not wanted.priorities and not wanted.min_age_ms
 
 
 def age_days(each: model.Judged, swept: sweeps.Swept) -> int:
     """For how many days nobody has done anything about it."""
+    return _age_ms(each, swept) // model.DAY_MS
+
+
+def _age_ms(each: model.Judged, swept: sweeps.Swept) -> int:
     at = each.evidence.last_at or each.evidence.claimed_at
-    if not at:
-        return 0
-    return max(0, clock.parse(swept.order.now) - clock.parse(at)) // model.DAY_MS
+    return max(0, clock.parse(swept.order.now) - clock.parse(at)) if at else 0
 
 
 def compact(chosen: Chosen) -> str:
@@ -144,11 +149,11 @@ def _plural(word: str, count: int) -> str:
     return word if count == 1 or word in ("stale", "partial", "lost context") else f"{word}s"
 
 
-def tag(each: model.Judged, swept: sweeps.Swept, kind: str = "") -> str:
+def tag(each: model.Judged) -> str:
     """`DEAD CLAIM`, or `STALE 14d`."""
-    kind = kind or each.findings[0].type
-    if kind == model.STALE_IN_PROGRESS:
-        return f"{TAGS[kind]} {age_days(each, swept)}d"
+    kind = each.findings[0].type
+    if kind == model.STALE_IN_PROGRESS and each.evidence.quiet is not None:
+        return f"{TAGS[kind]} {int(each.evidence.quiet.alone_hours // 24)}d"
     return TAGS.get(kind, kind.upper())
 
 
@@ -182,7 +187,8 @@ def page(chosen: Chosen, limit: int, width: int = 80) -> list[str]:
     lines += _parked(chosen, limit, width)
     lines += _active(chosen, width)
     if len(lines) == 2:
-        lines += ["", "Nothing was dropped."]
+        said = "Nothing was dropped." if swept.total else "There are no tasks here, in no list."
+        lines += ["", said]
     return [*lines, "", *_summary(chosen)]
 
 
@@ -192,7 +198,7 @@ def _section(
     if not found:
         return []
     some = found[:limit]
-    tags = [f"[{tag(each, swept)}]" for each in some]
+    tags = [f"[{tag(each)}]" for each in some]
     wide = max(map(len, tags))
     wide_id = max(len(each.subject.key.id) for each in some)
     lines = ["", f"{title}:"]
@@ -224,7 +230,9 @@ def _also(finding: model.Finding) -> str:
 def _parked(chosen: Chosen, limit: int, width: int) -> list[str]:
     if not chosen.parked:
         return []
-    days = chosen.swept.order.limits.parked_ms // model.DAY_MS
+    limits = chosen.swept.order.limits
+    is_whole = chosen.parked[0].source == "project"
+    days = (limits.stale_ms if is_whole else limits.parked_ms) // model.DAY_MS
     lines = ["", f"PARKED PROJECTS (no activity >{days} days):"]
     some = chosen.parked[: min(limit, _MAX_PARKED)]
     lines += [_cut(f"  {_track(track)}", width) for track in some]
@@ -240,13 +248,18 @@ def _track(track: parking.Track) -> str:
     what = "Project" if track.source == "project" else "Track"
     at = track.last_at[:10] or "never"
     name = text.one_line(track.name, 40)
-    tasks = text.counted(track.open, "task")
+    tasks = text.counted(track.open, "open task")
     return f"{what} {name}{title}  {tasks}, {track.percent}% done, last activity: {at}"
 
 
 def _active(chosen: Chosen, width: int) -> list[str]:
-    active = chosen.swept.active
-    if not active:
+    names_wanted = {name.lower() for name in chosen.wanted.tracks}
+    active = [
+        each
+        for each in chosen.swept.active
+        if not names_wanted or each.track.lower() in names_wanted
+    ]
+    if not active or chosen.wanted.types:
         return []
     names = [_heading(each) for each in active[:_MAX_ACTIVE]]
     wide = min(max(map(len, names)), max(20, width - 46))
@@ -283,7 +296,10 @@ def _summary(chosen: Chosen) -> Iterator[str]:
     ]
     if swept.counts.get("deferred"):
         parts.append(f"{swept.counts['deferred']} deferred")
-    yield f"Summary: {', '.join(parts)}"
+    is_part = chosen.wanted._replace(everything=False) != Filter()
+    yield f"Summary{' of what was asked for' if is_part else ''}: {', '.join(parts)}"
+    if swept.deferred:
+        yield f"Deferred: {', '.join(swept.deferred)}; `tether vacuum defer NAME --end` ends that."
     if swept.recorded is not None and swept.before is not None:
         since = text.minute(swept.before.started_at)
         told = f"{swept.recorded.new} new, {swept.recorded.settled} settled since {since}"
@@ -306,7 +322,7 @@ def document(chosen: Chosen) -> str:
         "",
         f"- Sweep: {swept.order.sweep_type}, {swept.order.now}, by {cell(swept.order.by)}",
         f"- Project: {cell(swept.order.project)}",
-        f"- {' '.join(_summary(chosen)).partition('Summary: ')[2].partition(' `')[0]}",
+        f"- {' '.join(_summary(chosen)).partition(': ')[2].partition(' `')[0]}",
     ]
     for title, found in (
         ("Orphaned tasks (action required)", chosen.orphans),
@@ -319,7 +335,7 @@ def document(chosen: Chosen) -> str:
                 "| type | task | title | last | why | evidence |",
                 "|---|---|---|---|---|---|",
             ]
-            lines += [_document_row(each, swept) for each in found]
+            lines += [_document_row(each) for each in found]
     if chosen.parked:
         lines += ["", "## Parked", ""]
         lines += [f"- {cell(_track(track))}" for track in chosen.parked]
@@ -332,11 +348,11 @@ def document(chosen: Chosen) -> str:
     return "\n".join([*lines, ""])
 
 
-def _document_row(each: model.Judged, swept: sweeps.Swept) -> str:
+def _document_row(each: model.Judged) -> str:
     reasons = _joined(f"{_also(f)}: {'; '.join(f.reasons)}" for f in each.findings)
     pointers = _joined(dict.fromkeys(p for f in each.findings for p in f.pointers))
     values = (
-        tag(each, swept),
+        tag(each),
         each.subject.key.label,
         each.subject.title,
         last(each),
@@ -351,6 +367,6 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def cell(value: str) -> str:
-    """Somebody else's words in a table of Markdown: one line that cannot mark anything up."""
-    plain = text.one_line(value, 400)
-    return re.sub(r"([\\`*_{}\[\]<>|#!~])", r"\\\1", plain)
+    """Somebody else's words in Markdown: as code, in which nothing is marked up or linked."""
+    plain = text.one_line(value, 400).replace("`", "'").replace("|", "\\|")
+    return f"`{plain}`" if plain else ""

@@ -15,7 +15,6 @@ _SQL = sql.Queries("vacuum")
 _STORE = sql.Queries("store")
 # A transaction of this many rows holds up nobody for long.
 _BATCH = 200
-_RANK = {name: number for number, name in enumerate(model.SWEEPS)}
 # What the store alone can tell, so every sweep sees it.
 OF_STORE = (model.DEAD_CLAIM, model.LONG_CLAIM, model.CONFLICT_ABANDONED)
 
@@ -70,6 +69,7 @@ class Sweep(NamedTuple):
     started_at: str
     finished_at: str | None
     swept_by: str
+    host_id: str
     project: str
     unchecked: int
     counts: dict[str, int]
@@ -93,6 +93,7 @@ def evidence_of(known: model.Evidence, finding: model.Finding) -> dict[str, Any]
         "broadcast_at": at(known.broadcast),
         "log_mention": at(known.logged),
         "commit": known.committed.pointer.partition(":")[2] if known.committed else None,
+        "priority": known.subject.priority,
         "reasons": list(finding.reasons),
         "pointers": list(finding.pointers),
     }
@@ -120,13 +121,16 @@ def _last_session(known: model.Evidence) -> str:
     return known.hold.session if known.hold is not None else ""
 
 
-def begin(store: port.Store, sweep_type: str, now: str, by: str, project: str) -> int:
+def begin(
+    store: port.Store, sweep_type: str, now: str, by: str, project: str, host_id: str = ""
+) -> int:
     """Write down that a sweep begins; its number. One that never ends was interrupted."""
 
     def work(transaction: port.Transaction) -> int:
         [counter] = transaction.rows(_STORE.count_up, name="vacuum_sweeps", amount=1)
         named = {"sweep_type": sweep_type, "started_at": now, "swept_by": by, "project": project}
-        transaction.rows(_SQL.add_sweep, id=counter["value"], **named, unchecked=0)
+        where = {"host_id": host_id, "unchecked": 0}
+        transaction.rows(_SQL.add_sweep, id=counter["value"], **named, **where)
         return int(counter["value"])
 
     return store.write("vacuum", work)
@@ -171,13 +175,13 @@ def record(
     by: str,
     project: str,
     *,
-    judged: Callable[[ids.TaskKey], bool] = lambda _: True,
+    judged: Callable[[Report], bool] = lambda _: True,
     is_done: Callable[[ids.TaskKey], bool] = lambda _: False,
 ) -> Recorded:
     """Write down what was found, and settle what does not hold any more.
 
     In small transactions, each of which may be repeated: who is interrupted goes on next time.
-    `judged` says of which tasks this sweep can tell that nothing is wrong.
+    `judged` says of which findings this sweep can tell that they do not hold any more.
     """
     found = {row.name: row for row in rows}
     known = {(r.source, r.task_id, r.orphan_type): r for r in open_ones(store)}
@@ -199,16 +203,15 @@ def record(
 def _may_settle(
     report: Report,
     sweep_type: str,
-    judged: Callable[[ids.TaskKey], bool],
+    judged: Callable[[Report], bool],
     is_done: Callable[[ids.TaskKey], bool],
 ) -> bool:
     """Can this sweep tell that a finding does not hold any more?"""
-    if is_done(report.key):
-        return report.orphan_type != model.DONE_UNPROVEN or _RANK[sweep_type] == 2
-    if _RANK[sweep_type] < _RANK[report.sweep_type]:
+    if sweep_type == model.QUICK:
+        return report.sweep_type == model.QUICK
+    if report.orphan_type == model.DONE_UNPROVEN and sweep_type != model.DEEP:
         return False
-    is_own = sweep_type != model.QUICK or report.orphan_type in OF_STORE
-    return is_own and judged(report.key)
+    return is_done(report.key) or judged(report)
 
 
 def _see(
@@ -339,22 +342,29 @@ def of_task(store: port.Store, key: ids.TaskKey) -> list[Report]:
 
 def sweeps(store: port.Store, limit: int) -> list[Sweep]:
     """The newest sweeps, newest first."""
-    return [
-        Sweep(**{**row, "counts": json.loads(row["counts"])})
-        for row in store.rows(_SQL.sweeps, limit=limit)
-    ]
+    return [_sweep(row) for row in store.rows(_SQL.sweeps, limit=limit)]
 
 
 def last_sweep(store: port.Store, sweep_type: str) -> Sweep | None:
     """The newest sweep of a kind, ended or not."""
     rows = store.rows(_SQL.last_sweep, sweep_type=sweep_type)
-    return Sweep(**{**rows[0], "counts": json.loads(rows[0]["counts"])}) if rows else None
+    return _sweep(rows[0]) if rows else None
 
 
-def last_finished(store: port.Store, types: Iterable[str]) -> str:
-    """When a sweep of one of these types last came to its end; empty if none ever did."""
-    found = [store.rows(_SQL.last_finished, sweep_type=each)[0]["at"] for each in types]
+def last_finished(store: port.Store, types: Iterable[str], host_id: str = "") -> str:
+    """When a sweep of one of these types last came to its end on a machine; empty if never.
+
+    Each machine has transcripts and processes that no other one sees.
+    """
+    found = [
+        store.rows(_SQL.last_finished, sweep_type=each, host_id=host_id)[0]["at"] for each in types
+    ]
     return max((at for at in found if at), default="")
+
+
+def _sweep(row: port.Row) -> Sweep:
+    values = {name: row[name] for name in Sweep._fields}
+    return Sweep(**{**values, "counts": json.loads(row["counts"])})
 
 
 def _report(row: port.Row) -> Report:

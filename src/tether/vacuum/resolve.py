@@ -9,7 +9,8 @@ from __future__ import annotations
 from tether import ids
 from tether.agents import claims, liveness, lookout, messages
 from tether.agents import model as agents
-from tether.store import port
+from tether.hints import NamedTuple
+from tether.store import events, port
 from tether.tasks.sources import model as lists
 from tether.tasks.sources import ticking
 from tether.vacuum import model, reports
@@ -43,34 +44,62 @@ def settled(
     return store.write(resolution, work)
 
 
+class Mark(NamedTuple):
+    """A task of a list that gets another mark, and why."""
+
+    item: lists.Item
+    state: str
+    outcome: str
+    why: str = ""
+    branch: str | None = None
+
+
 def mark_listed(
     store: port.Store,
     spot: lookout.Lookout,
     closer: agents.Agent,
-    item: lists.Item,
+    wanted: Mark,
     top: str,
-    state: str,
-    outcome: str,
+    is_person: bool,
 ) -> str | claims.Refused:
     """Give a task of a list its mark, whoever did the work; the file that was changed.
 
-    Nobody can take the task meanwhile. What a living agent has is refused, what is left of a claim
-    is closed.
+    Nobody can take the task meanwhile. What a living agent has is refused to another agent; a
+    person's word closes its claim, and it is told.
     """
+    item, outcome = wanted.item, ids.Outcome(wanted.outcome)
 
     def work(transaction: port.Transaction) -> str | claims.Refused:
         held = claims.open_of(transaction.rows, item.key)
         if held is not None and held.session_id == closer.session_id:
-            claims.close_one(
-                transaction, closer.session_id, item.key, held.epoch, ids.Outcome(outcome)
-            )
+            claims.close_one(transaction, closer.session_id, item.key, held.epoch, outcome)
         elif held is not None:
             answer = claims.refused(transaction.rows, spot, item.key)
-            is_over = answer.holder is None or not answer.holder.is_here
-            if not is_over and answer.verdict not in liveness.OVER:
+            is_here = answer.holder is not None and answer.holder.is_here
+            if is_here and answer.verdict not in liveness.OVER and not is_person:
                 return answer
             body = f"{closer.agent_name} has closed {item.key.label}: {outcome}."
-            claims.take_back(transaction, held, closer, ids.Outcome(outcome), body)
-        return ticking.tick(top, item, state)
+            claims.take_back(transaction, held, closer, outcome, body)
+        _say_marked(transaction, closer, wanted)
+        return ticking.tick(top, item, wanted.state)
 
     return store.write("vacuum", work)
+
+
+def _say_marked(transaction: port.Transaction, closer: agents.Agent, wanted: Mark) -> None:
+    item = wanted.item
+    verb = "cancel" if wanted.state == lists.CANCELLED else "complete"
+    transaction.event(
+        events.TASK_MOVED,
+        actor=closer.agent_name,
+        session=closer.session_id,
+        source=item.source,
+        task=item.id,
+        data={
+            "verb": verb,
+            "from": item.state,
+            "to": wanted.state,
+            "branch": wanted.branch,
+            "why": wanted.why,
+        },
+    )

@@ -33,10 +33,11 @@ _CLASH_PERCENT = 88
 _SAID_PERCENT = 90
 # All parts done is less than somebody's word: on real histories most of such tasks were not done.
 _PARTS_PERCENT = 84
-_COMMITTED_PERCENT = 60
+# Of a list that nobody ticks, and of which no session tells, commits are how tasks end.
+_COMMITTED_PERCENT = 84
 _UNPROVEN_PERCENT = 50
-# Who says that it is done often goes on with it for a moment.
-_SLACK_MS = 60_000
+# Who says that it is done often goes on with it for a moment: a commit, a box, a last look.
+_SLACK_MS = 10 * 60_000
 
 
 class Case(NamedTuple):
@@ -83,10 +84,17 @@ def judge(known: model.Evidence, limits: model.Limits) -> tuple[model.Finding, .
     """Everything that is wrong with a task, the most urgent first."""
     case = Case(known, limits)
     found = [finding for rule in RULES if (finding := rule(case)) is not None]
-    if any(each.type == model.DONE_UNMARKED and each.percent >= _SAID_PERCENT for each in found):
-        # What is done needs its mark, and nobody who takes it up again.
-        found = [each for each in found if each.type not in model.ORPHANED]
+    if any(each.type == model.DONE_UNMARKED and _is_word(case, each) for each in found):
+        # What is done needs its mark, and nobody who takes it up again; but the dead are told of.
+        found = [e for e in found if e.type not in model.ORPHANED or e.grade == model.CERTAIN]
     return tuple(sorted(found, key=lambda each: each.rank))
+
+
+def _is_word(case: Case, finding: model.Finding) -> bool:
+    """Is it as good as said that the task is done? All parts are not, as real histories show."""
+    is_plan = case.known.subject.state == states.NEW
+    is_by_commit = case.known.committed is not None and case.is_told_by_git_alone and is_plan
+    return finding.percent >= _SAID_PERCENT or is_by_commit
 
 
 def dead_claim(case: Case) -> model.Finding | None:
@@ -101,10 +109,13 @@ def dead_claim(case: Case) -> model.Finding | None:
         since = f"{hold.agent or hold.session} has it since {text.minute(hold.at)}"
         if was_taken:
             since = f"{hold.agent or hold.session} had it until {text.minute(hold.closed_at)}"
-        reasons = (f"{since} and is {hold.verdict}: {hold.reason}",)
+        reasons: tuple[str, ...] = (f"{since} and is {hold.verdict}: {hold.reason}",)
         if hold.verdict == "dead":
             return _finding(model.DEAD_CLAIM, 100, reasons, (hold.pointer,))
-        percent = max(_TORN_PERCENT, silence.percent(case.known.quiet, case.limits))
+        torn = _torn(case)
+        percent = silence.percent(case.known.quiet, case.limits)
+        if torn is not None:
+            percent, reasons = max(percent, torn.percent), (*reasons, *torn.reasons)
         return _finding(model.DEAD_CLAIM, percent, reasons, (hold.pointer,))
     return _torn(case) if not hold.verdict else None
 
@@ -176,10 +187,11 @@ def context_lost(case: Case) -> model.Finding | None:
     visit, hold = case.last_visit, case.known.hold
     if not case.is_open or visit is None or not case.has_begun:
         return None
-    is_held_elsewhere = hold is not None and hold.is_live and hold.session != visit.session
+    # A living owner can be reminded; it is not up to others to take it up.
+    is_held = hold is not None and hold.is_live
     last_at = max(case.known.last_at, visit.last_at)
     is_recent = case.age_ms(last_at) < case.limits.silent_ms
-    if is_held_elsewhere or is_recent or case.known.handed_off_at >= visit.last_at:
+    if is_held or is_recent or case.known.handed_off_at >= visit.last_at:
         return None
     who = f"session {visit.session}"
     if visit.compacted_at and visit.compacted_at >= visit.last_at:
@@ -203,9 +215,9 @@ def stale_in_progress(case: Case) -> model.Finding | None:
     percent = silence.percent(known.quiet, case.limits)
     if known.quiet is None or percent < case.limits.alert_percent:
         return None
-    since = known.last_at or known.claimed_at
     silent_ms = round(known.quiet.alone_hours * model.HOUR_MS)
-    reasons = [f"nothing of its own since {text.minute(since)}, for {liveness.shown(silent_ms)}"]
+    since = text.minute(clock.text(case.now_ms - silent_ms))
+    reasons = [f"nothing of its own since {since}, for {liveness.shown(silent_ms)}"]
     reasons += silence.reasons(known.quiet)
     pointers = (known.last.pointer,) if known.last is not None else ()
     return _finding(model.STALE_IN_PROGRESS, percent, tuple(reasons), pointers)
@@ -252,7 +264,8 @@ def done_unmarked(case: Case) -> model.Finding | None:
         return _finding(model.DONE_UNMARKED, _PARTS_PERCENT, (reason,), (subject.where,))
     # Where nothing but commits tells of it, a commit in its name is how it ends.
     commit = known.committed
-    if commit is None or not case.is_told_by_git_alone or commit.at < known.resumed_at:
+    is_begun = known.begun and case.is_told_by_git_alone
+    if commit is None or not is_begun or commit.at < known.resumed_at:
         return None
     if case.age_ms(commit.at) <= case.limits.long_claim_ms:
         return None
@@ -268,8 +281,8 @@ def done_unproven(case: Case) -> model.Finding | None:
         return None
     if known.worked is not None or known.finished or known.visits or known.hold is not None:
         return None
-    together = known.ticked_together
-    many = f", together with {together - 1} others" if together > 1 else ""
+    others = known.ticked_together - 1
+    many = f", together with {text.counted(others, 'other')}" if others else ""
     reason = f"marked done at {text.minute(known.ticked.at)}{many}, and nothing shows work on it"
     return _finding(model.DONE_UNPROVEN, _UNPROVEN_PERCENT, (reason,), (known.ticked.pointer,))
 
@@ -316,6 +329,10 @@ def _others_since(case: Case, clash: model.Clash) -> bool:
 
 
 def _worked_after(case: Case, sign: model.Sign) -> bool:
-    """Did a session take it up that had not done anything with it until then?"""
+    """Did somebody work on it afterwards: another session, or for more than a moment the same?"""
     end = clock.text(clock.parse(sign.at) + _SLACK_MS)
-    return any(each.first_at > end and bool(each.worked_at) for each in case.known.visits)
+    return any(
+        each.worked_at > end or (each.first_at > sign.at and each.session != sign.session)
+        for each in case.known.visits
+        if each.worked_at
+    )

@@ -119,6 +119,7 @@ def of_item(
         done,
         total,
         item.created_at,
+        item.updated_at,
         put_off(item),
         aliases,
     )

@@ -23,6 +23,7 @@ from tether.vacuum import (
     moments,
     parking,
     presence,
+    quick,
     reports,
     rules,
     subjects,
@@ -40,6 +41,7 @@ class Order(NamedTuple):
     by: str
     project: str
     limits: model.Limits = model.Limits()
+    host_id: str = ""
 
 
 class Active(NamedTuple):
@@ -70,8 +72,10 @@ class Swept(NamedTuple):
     active: tuple[Active, ...]
     counts: dict[str, int]
     unchecked: int
-    touched: dict[ids.TaskKey, str]
-    """When each task was last touched, of those that ever were."""
+    taken: dict[ids.TaskKey, str]
+    """When each task was last worked on or claimed, of those that ever were."""
+    seen: dict[ids.TaskKey, str]
+    """The tasks that were judged, with when each was last touched."""
     tracks: tuple[str, ...] = ()
     """The names of all tracks."""
     older: frozenset[ids.TaskKey] = frozenset()
@@ -81,6 +85,10 @@ class Swept(NamedTuple):
     recorded: reports.Recorded | None = None
     """None if there is no store, or it cannot be written to."""
     why_not: str = ""
+    total: int = 0
+    """How many tasks there are at all."""
+    deferred: tuple[str, ...] = ()
+    """What has time as a whole: tracks, or the project."""
     problems: tuple[str, ...] = ()
 
 
@@ -106,7 +114,7 @@ def sweep(scene: Scene, order: Order) -> Swept:
     try:
         if has_store:
             before = reports.last_sweep(scene.store, order.sweep_type)
-            named = (order.sweep_type, order.now, order.by, order.project)
+            named = (order.sweep_type, order.now, order.by, order.project, order.host_id)
             number = reports.begin(scene.store, *named)
     except (errors.StoreError, errors.FileError) as problem:
         why_not = problem.message
@@ -182,7 +190,7 @@ def _sorted_out(
     judged: list[model.Judged],
 ) -> Swept:
     """Set aside what has time and what is parked, and count the rest."""
-    active_deferrals = list(deferrals.active(scene.store)) if scene.store.exists() else []
+    active_deferrals = quick.deferrals(scene.store) if scene.store.exists() else []
     tracks = list(_tracks(scene, ground, judged))
     has_live = any(track.has_live_claim for track in tracks)
     project_at = clock.text(ground.moments.project_ms) if ground.moments.project_ms else ""
@@ -192,9 +200,10 @@ def _sorted_out(
     kept, folded, deferred = [], [], 0
     for each in judged:
         subject = each.subject
-        touched_at = each.evidence.last_at
+        taken_ms = ground.moments.taken_at.get(subject.key, 0)
+        touched_at = clock.text(taken_ms) if taken_ms else ""
         is_off = deferring.is_put_off(subject, touched_at) or deferring.applying(
-            active_deferrals, subject, order.project, touched_at, order.now
+            active_deferrals, subject, touched_at, order.now
         )
         if is_off:
             deferred += bool(each.findings)
@@ -206,7 +215,7 @@ def _sorted_out(
                 folded.append(each)
         if rest:
             kept.append(each._replace(findings=rest))
-    if is_paused:
+    if is_paused and scene.subjects.unchecked:
         parked = [_whole(order, scene, project_at, judged)]
     shown = [each for each in parked if not _is_deferred(active_deferrals, each, order)]
     counts = _counts(scene, ground, kept, deferred)
@@ -219,20 +228,28 @@ def _sorted_out(
         tuple(_active(scene, order, ground)),
         counts,
         scene.subjects.unchecked,
-        {key: clock.text(at) for key, at in ground.moments.last_at.items()},
+        {key: clock.text(at) for key, at in ground.moments.taken_at.items()},
+        {each.subject.key: each.evidence.last_at for each in judged},
         tuple(dict.fromkeys(each.name for each in scene.subjects.tracks)),
+        total=len(scene.subjects.tasks),
+        deferred=tuple(
+            f"{each.scope} {each.name}" + (f" until {each.until[:10]}" if each.until else "")
+            for each in active_deferrals
+            if each.scope != deferring.TASK
+        ),
     )
 
 
 def _urgency(judged: model.Judged) -> tuple[object, ...]:
-    """By type, then by how sure it is; of equals the one whose trace is freshest."""
+    """By type, how sure it is, and priority; of equals the one whose trace is freshest."""
     first, at = judged.findings[0], judged.evidence.last_at
-    return (*first.rank, -clock.parse(at) if at else 0, judged.subject.key)
+    rank = model.urgency(judged.subject.priority)
+    return (*first.rank, rank, -clock.parse(at) if at else 0, judged.subject.key)
 
 
 def _is_deferred(active: list[model.Deferral], track: parking.Track, order: Order) -> bool:
     return any(
-        (each.scope == deferring.PROJECT and each.name == order.project)
+        each.scope == deferring.PROJECT
         or (each.scope, each.source, each.name) == (deferring.TRACK, track.source, track.name)
         for each in active
         if not deferring.why_ended(each, track.last_at, order.now)
@@ -245,10 +262,13 @@ def _tracks(
     last: dict[tuple[str, str], int] = {}
     opened: dict[tuple[str, str], int] = {}
     begun: dict[tuple[str, str], int] = {}
+    born: dict[tuple[str, str], int] = {}
     for key, subject in scene.subjects.tasks.items():
         name = (key.source, subject.track)
         last[name] = max(last.get(name, 0), ground.last_touch(key))
         opened[name] = opened.get(name, 0) + (subject.state in model.OPEN)
+        if subject.state in model.OPEN:
+            born[name] = max(born.get(name, 0), _born(ground, subject))
     live = set()
     for each in judged:
         name = (each.subject.key.source, each.subject.track)
@@ -264,7 +284,14 @@ def _tracks(
             clock.text(at) if at else "",
             name in live,
             begun.get(name, 0),
+            clock.text(born[name]) if born.get(name) else "",
         )
+
+
+def _born(ground: gathering.Ground, subject: model.Subject) -> int:
+    """When a task was written down; 0 if nobody knows."""
+    created = clock.parse(subject.created_at) if subject.created_at else 0
+    return max(created, ground.moments.listed_at.get(subject.key, 0))
 
 
 def _whole(order: Order, scene: Scene, last_at: str, judged: list[model.Judged]) -> parking.Track:
@@ -336,12 +363,20 @@ def _record(scene: Scene, swept: Swept, number: int) -> Swept:
         subject = tasks.get(key)
         return subject is not None and key not in found and scene.state_of(subject) == states.DONE
 
-    def is_judged(key: ids.TaskKey) -> bool:
-        """Would it have been found? Other checkouts have tasks that this one does not."""
-        if key.source == deferring.PROJECT or key.id in swept.tracks:
-            return True
+    def is_judged(report: reports.Report) -> bool:
+        """Was it looked at here, by who knows at least as much as who found it?
+
+        Other checkouts have tasks that this one does not, and other machines other traces.
+        """
+        key, last_at = report.key, report.last_activity or ""
+        if report.orphan_type == model.PARKED_PROJECT:
+            return key.source == deferring.PROJECT or key.id in swept.tracks
+        if key in tasks:
+            is_off = tasks[key].state not in model.OPEN
+            return is_off or (key in swept.seen and swept.seen[key] >= last_at)
         is_deep = order.sweep_type == model.DEEP
-        return is_deep or (key in tasks and key not in swept.older)
+        gone_ms = clock.parse(order.now) - clock.parse(report.last_seen_at)
+        return is_deep and gone_ms > order.limits.parked_ms
 
     try:
         recorded = reports.record(
@@ -354,8 +389,7 @@ def _record(scene: Scene, swept: Swept, number: int) -> Swept:
             judged=is_judged,
             is_done=is_done,
         )
-        over = (order.now, order.by, order.project)
-        deferrals.end_over(scene.store, scene.subjects, swept.touched, *over)
+        deferrals.end_over(scene.store, scene.subjects, swept.taken, order.now, order.by)
         reports.end(
             scene.store,
             number,

@@ -215,6 +215,7 @@ CREATE TABLE vacuum_sweeps (
     started_at TEXT COLLATE "C" NOT NULL,
     finished_at TEXT COLLATE "C",
     swept_by TEXT COLLATE "C" NOT NULL,
+    host_id TEXT COLLATE "C" NOT NULL,
     project TEXT COLLATE "C" NOT NULL,
     unchecked BIGINT NOT NULL,
     counts TEXT COLLATE "C" NOT NULL

@@ -24,11 +24,13 @@ ORDER BY id;
 
 -- name: told
 -- The tasks that the log tells of up to a time; that one was written down is no work on it.
-SELECT source, task, MAX(at) AS at FROM events
+SELECT source, task, MAX(at) AS at,
+       CASE WHEN type IN ('claim_taken', 'claim_adopted') THEN 1 ELSE 0 END AS is_claim
+FROM events
 WHERE task IS NOT NULL AND source IS NOT NULL AND at <= :until
   AND type IN ('claim_taken', 'claim_adopted', 'task_moved', 'task_edited', 'handoff_left')
   AND NOT (type = 'task_moved' AND data LIKE '%"verb"_ "new"%')
-GROUP BY source, task;
+GROUP BY source, task, CASE WHEN type IN ('claim_taken', 'claim_adopted') THEN 1 ELSE 0 END;
 
 -- name: kept_files
 -- The files of which the store has kept what they said.
@@ -42,8 +44,10 @@ WHERE host_id = :host_id AND file = :file AND task <> '' AND kind IN ('worked', 
 
 -- name: add_sweep
 -- A sweep begins.
-INSERT INTO vacuum_sweeps (id, sweep_type, started_at, swept_by, project, unchecked, counts)
-VALUES (:id, :sweep_type, :started_at, :swept_by, :project, :unchecked, '{}')
+INSERT INTO vacuum_sweeps (
+    id, sweep_type, started_at, swept_by, host_id, project, unchecked, counts
+)
+VALUES (:id, :sweep_type, :started_at, :swept_by, :host_id, :project, :unchecked, '{}')
 RETURNING id;
 
 -- name: end_sweep
@@ -61,17 +65,21 @@ SELECT * FROM vacuum_sweeps ORDER BY id DESC LIMIT :limit;
 SELECT * FROM vacuum_sweeps WHERE sweep_type = :sweep_type ORDER BY id DESC LIMIT 1;
 
 -- name: last_finished
--- When a sweep of a kind last came to its end.
-SELECT MAX(finished_at) AS at FROM vacuum_sweeps WHERE sweep_type = :sweep_type;
+-- When a sweep of a kind last came to its end on a machine.
+SELECT MAX(finished_at) AS at FROM vacuum_sweeps
+WHERE sweep_type = :sweep_type AND host_id = :host_id;
 
 -- name: see
 -- Write down a finding, or that it is still so.
 INSERT INTO vacuum_reports (
     id, sweep_type, created_at, last_seen_at, source, task_id, orphan_type, grade, percent,
     last_activity, last_session_id, track, project, evidence
-) VALUES (
-    :id, :sweep_type, :now, :now, :source, :task_id, :orphan_type, :grade, :percent,
-    :last_activity, :last_session_id, :track, :project, :evidence
+)
+SELECT :id, :sweep_type, :now, :now, :source, :task_id, :orphan_type, :grade, :percent,
+       :last_activity, :last_session_id, :track, :project, :evidence
+-- Not if somebody took it up while the sweep was looking.
+WHERE NOT EXISTS (
+    SELECT 1 FROM claims WHERE source = :source AND task = :task_id AND claimed_at > :now
 )
 ON CONFLICT (source, task_id, orphan_type) WHERE resolution IS NULL DO UPDATE SET
     -- The least sweep that sees it may also tell that it has ended.
@@ -156,10 +164,16 @@ WHERE resolution IS NULL AND percent >= :percent
   AND orphan_type IN (
     'dead_claim', 'conflict_abandoned', 'context_lost', 'stale_in_progress', 'partially_completed'
   )
+  -- Whoever took it up or finished it since has settled it, which the next sweep writes down.
+  AND NOT EXISTS (
+    SELECT 1 FROM claims AS c
+    WHERE c.source = vacuum_reports.source AND c.task = vacuum_reports.task_id
+      AND (c.claimed_at > last_seen_at OR (c.outcome = 'done' AND c.closed_at > last_seen_at))
+  )
 ORDER BY CASE orphan_type
     WHEN 'dead_claim' THEN 0 WHEN 'conflict_abandoned' THEN 1 WHEN 'context_lost' THEN 2
     WHEN 'stale_in_progress' THEN 3 ELSE 4 END,
-  percent DESC, last_activity DESC, source, task_id
+  percent DESC, COALESCE(last_activity, '') DESC, source, task_id
 LIMIT :limit;
 
 -- name: count_orphans
@@ -173,6 +187,11 @@ SELECT orphan_rank, COUNT(*) AS number FROM (
       AND orphan_type IN (
         'dead_claim', 'conflict_abandoned', 'context_lost', 'stale_in_progress',
         'partially_completed'
+      )
+      AND NOT EXISTS (
+        SELECT 1 FROM claims AS c
+        WHERE c.source = vacuum_reports.source AND c.task = vacuum_reports.task_id
+          AND (c.claimed_at > last_seen_at OR (c.outcome = 'done' AND c.closed_at > last_seen_at))
       )
     GROUP BY source, task_id
 ) AS ranked

@@ -9,6 +9,7 @@ CREATE TABLE vacuum_sweeps (
     started_at TEXT NOT NULL,
     finished_at TEXT,
     swept_by TEXT NOT NULL,
+    host_id TEXT NOT NULL,
     project TEXT NOT NULL,
     unchecked INTEGER NOT NULL,
     counts TEXT NOT NULL
