@@ -57,8 +57,9 @@ LISTING = {
 
 # The quick sweep.
 VACUUM = {
-    "tether.brief.orphaned", "tether.cli.sweeping", "tether.vacuum", "tether.vacuum.model",
-    "tether.vacuum.quick", "tether.vacuum.rules", "tether.vacuum.silence",
+    "tether.agents.standing", "tether.brief.orphaned", "tether.cli.adopting", "tether.cli.sweeping",
+    "tether.vacuum", "tether.vacuum.deferring", "tether.vacuum.model", "tether.vacuum.quick",
+    "tether.vacuum.rules", "tether.vacuum.silence",
 }  # fmt: skip
 
 SCRIPT = """

@@ -103,7 +103,9 @@ def look(
     store: port.Store, hours: float = 0, is_over: Callable[[ids.TaskKey], bool] = lambda _: False
 ) -> list[quick.Found]:
     """What a quick sweep finds so many hours from now."""
-    return quick.sweep(store, spot(), after(store, hours), LIMITS, quick.Lookup(is_over))
+    found = quick.sweep(store, spot(), after(store, hours), LIMITS)
+    done = vacuum.Subject(TASK, "", "done")
+    return quick.standing_here(found, lambda task: done if is_over(task) else None)
 
 
 def told(found: list[quick.Found]) -> list[tuple[str, str, str]]:
@@ -386,7 +388,7 @@ def test_another_task_that_was_put_off_changes_nothing(store: port.Store) -> Non
 @pytest.mark.usefixtures("dropped")
 def test_a_deferral_that_was_ended_gives_no_time(store: port.Store) -> None:
     defer(store)
-    [one] = deferrals.active(store)
+    [one] = quick.deferrals(store)
     now = after(store, 0)
     store.write("test", lambda transaction: deferrals.end(transaction, one, now, "ada", "so"))
     assert len(look(store)) == 1

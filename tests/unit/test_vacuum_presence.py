@@ -222,17 +222,17 @@ def test_a_session_of_claude_whose_process_runs_is_alive(claude: Path, learn: Le
     assert learn().of(SESSION) == ("alive", f"process {os.getpid()} is there")
 
 
-def test_a_session_of_claude_whose_process_was_killed_is_dead(
+def test_a_session_of_claude_whose_process_is_not_seen_may_be_in_a_container(
     claude: Path, learn: Learn, sleeper: subprocess.Popen[bytes]
 ) -> None:
     write(claude, sleeper.pid)
     agency.end(sleeper)
-    assert learn().of(SESSION).state == "dead"
+    assert learn().of(SESSION) == ("expired", f"no process {sleeper.pid} is here")
 
 
 def test_a_pid_that_came_back_is_another_process(claude: Path, learn: Learn) -> None:
     write(claude, os.getpid(), startedAt=own_start_ms(os.getpid()) - 6 * MINUTE)
-    assert learn().of(SESSION) == ("dead", f"process {os.getpid()} is another one now")
+    assert learn().of(SESSION) == ("expired", f"process {os.getpid()} is another one now")
 
 
 def test_a_process_that_is_a_little_younger_than_it_says_is_itself(
@@ -313,7 +313,7 @@ def test_a_process_that_is_seen_says_more_than_a_silence(
     write(claude, sleeper.pid)
     assert learn().of(SESSION).state == "alive"
     agency.end(sleeper)
-    assert learn().of(SESSION).state == "dead"
+    assert learn().of(SESSION).state == "expired", "as Tether itself knows"
 
 
 # What a messaging database says

@@ -159,8 +159,15 @@ def test_an_owner_without_a_name_is_called_by_its_session() -> None:
 
 
 def test_an_owner_whose_lease_ran_out_is_only_suspect() -> None:
-    found = the("dead_claim", known(hold=hold("expired")))
-    assert (found.grade, found.percent) == ("suspect", 90)
+    found = the("dead_claim", known(hold=hold("expired"), quiet=quiet(3)))
+    assert found.grade == "suspect"
+    assert found.percent < LIMITS.alert_percent, "a short silence is nobody's death"
+
+
+def test_an_owner_whose_transcript_ends_in_the_middle_is_likely_gone() -> None:
+    torn = visit(3, ending="mid_turn")
+    evidence = known(hold=hold("expired"), visits=(torn,), claimed_at=ago(4), quiet=quiet(3))
+    assert the("dead_claim", evidence).percent == 90
 
 
 def test_long_silence_makes_it_likelier_that_an_expired_owner_is_gone() -> None:
@@ -479,7 +486,7 @@ def test_a_context_of_which_something_was_just_heard_is_not_lost() -> None:
 def test_nobody_lost_the_context_of_a_task_that_somebody_else_has() -> None:
     other = hold("alive")._replace(session="s2")
     assert types(compacted(hold=other)) == []
-    assert types(compacted(hold=hold("alive"))) == ["context_lost"], "it still has it, and forgot"
+    assert types(compacted(hold=hold("alive"))) == [], "it still has it, and can be reminded"
     assert types(compacted(hold=other._replace(verdict=""))) == ["context_lost"]
 
 
@@ -674,7 +681,10 @@ def test_what_a_later_session_worked_on_is_not_done() -> None:
 
 
 def test_what_its_own_session_still_tidied_up_is_done() -> None:
-    assert types(said_done(visits=(visit(4, first=6),))) == ["done_unmarked"]
+    """A last look takes minutes; who goes on for an hour was not done."""
+    moment = said_done(visits=(visit(4.9, first=6),))
+    assert types(moment) == ["done_unmarked"]
+    assert types(said_done(visits=(visit(4, first=6),))) == []
 
 
 @pytest.mark.parametrize("verdict", ["alive", "suspect"])
@@ -699,13 +709,17 @@ def test_a_task_of_which_nobody_did_anything_is_not_done_with_its_parts() -> Non
 
 def committed(hours: float = 48, **more: object) -> model.Evidence:
     commit = sign(hours, "committed (git)")._replace(pointer="commit:abc")
-    return known(last=commit, committed=commit, quiet=quiet(hours))._replace(**more)  # type: ignore[arg-type]
+    evidence = known(last=commit, committed=commit, quiet=quiet(hours), begun=True)
+    return evidence._replace(**more)  # type: ignore[arg-type]
 
 
 def test_a_commit_in_its_name_and_nothing_since_may_have_finished_it() -> None:
     found = the("done_unmarked", committed())
-    assert (found.grade, found.percent) == ("suspect", 60)
-    assert found.reasons == ("committed (git), and nothing since",)
+    assert found.grade == "suspect"
+    assert found.percent < LIMITS.alert_percent, "it may be the first of several"
+    assert the("done_unmarked", committed(170)).percent == LIMITS.alert_percent
+    assert the("done_unmarked", committed(4000)).percent == 89, "not as good as a word"
+    assert found.reasons == ("commit abc is in its name, and nothing came since",)
     assert found.pointers == ("commit:abc",)
 
 
@@ -731,9 +745,9 @@ def test_a_commit_of_today_may_have_a_second_one() -> None:
 def test_what_is_done_is_nobodys_orphan() -> None:
     evidence = said_done(
         subject=subject(done=1, total=3),
-        hold=hold("dead", 240),
-        clashes=(clash(240, are_over=True),),
-        visits=(visit(240, first=241, ending="mid_turn", verdict="dead"),),
+        hold=hold("expired", 240),
+        clashes=(clash(240),),
+        visits=(visit(240, first=241, ending="mid_turn"),),
         last=sign(240),
         finished=(sign(239),),
         claimed_at=ago(240),
@@ -749,8 +763,20 @@ def test_what_is_done_is_nobodys_orphan() -> None:
     ]
 
 
-def test_a_commit_alone_does_not_silence_the_orphan() -> None:
-    assert types(committed(400)) == ["stale_in_progress", "done_unmarked"]
+def test_who_is_dead_for_certain_is_told_of_whatever_was_said() -> None:
+    evidence = said_done(hold=hold("dead", 240))
+    assert types(evidence) == ["dead_claim", "done_unmarked"]
+
+
+def test_of_what_only_commits_tell_a_commit_is_how_it_ends() -> None:
+    new = committed(400, subject=subject("new"), begun=True)
+    assert types(new) == ["done_unmarked"]
+    started = committed(400, begun=True)
+    assert types(started) == ["stale_in_progress", "done_unmarked"], "its list says that it began"
+    assert types(new._replace(subject=subject("new", 1, 3))) == [
+        "stale_in_progress",
+        "partially_completed",
+    ]
 
 
 def test_a_claim_that_stays_open_for_days_is_told_although_the_task_is_done() -> None:

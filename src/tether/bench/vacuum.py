@@ -210,9 +210,16 @@ def truth(rows: Iterable[dict[str, Any]], project: str) -> Truth:
     """What the lines of a file of truth say of a project."""
     own = [row for row in rows if row.get("project") == project]
     return Truth(
-        {row["id"]: row for row in own if "fate" in row},
+        {row["id"]: _told(row) for row in own if "fate" in row},
         frozenset(row["parked"] for row in own if "parked" in row),
     )
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """A fate; a box that says all the time that somebody began it, with no trace, is stale."""
+    if row["fate"] == workload.NEVER_STARTED and row.get("box") == workload.STARTED_BOX:
+        return {**row, "fate": workload.STALE, "orphan": True}
+    return row
 
 
 def score(swept: sweeps.Swept, true: Truth) -> dict[str, Any]:

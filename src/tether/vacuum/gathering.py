@@ -17,7 +17,8 @@ from tether.vacuum import model, moments, presence
 
 _SQL = sql.Queries("vacuum")
 _CODE = (
-    "SELECT 1 FROM activities WHERE file = (SELECT id FROM evidence_files WHERE path = 'git:commit')"
+    "SELECT 1 FROM activities"
+    " WHERE file = (SELECT id FROM evidence_files WHERE path = 'git:commit')"
     " AND start BETWEEN ? AND ? AND record = ? AND kind = 'worked'"
 )
 _COMMITS = "git:commit"

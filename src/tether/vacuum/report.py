@@ -181,9 +181,9 @@ def page(chosen: Chosen, limit: int, width: int = 80) -> list[str]:
     swept = chosen.swept
     heading = f"Context Vacuum Report — {swept.order.now[:10]} ({swept.order.sweep_type})"
     lines = [heading, _RULE * min(width, len(heading))]
-    lines += _section("ORPHANED TASKS (action required)", chosen.orphans, swept, limit, width)
-    lines += _section("DONE, NOT MARKED", chosen.unmarked, swept, limit, width)
-    lines += _section("WORTH A LOOK", chosen.others, swept, limit, width)
+    lines += _section("ORPHANED TASKS (action required)", chosen.orphans, limit, width)
+    lines += _section("DONE, NOT MARKED", chosen.unmarked, limit, width)
+    lines += _section("WORTH A LOOK", chosen.others, limit, width)
     lines += _parked(chosen, limit, width)
     lines += _active(chosen, width)
     if len(lines) == 2:
@@ -192,9 +192,7 @@ def page(chosen: Chosen, limit: int, width: int = 80) -> list[str]:
     return [*lines, "", *_summary(chosen)]
 
 
-def _section(
-    title: str, found: tuple[model.Judged, ...], swept: sweeps.Swept, limit: int, width: int
-) -> list[str]:
+def _section(title: str, found: tuple[model.Judged, ...], limit: int, width: int) -> list[str]:
     if not found:
         return []
     some = found[:limit]

@@ -33,8 +33,6 @@ _CLASH_PERCENT = 88
 _SAID_PERCENT = 90
 # All parts done is less than somebody's word: on real histories most of such tasks were not done.
 _PARTS_PERCENT = 84
-# Of a list that nobody ticks, and of which no session tells, commits are how tasks end.
-_COMMITTED_PERCENT = 84
 _UNPROVEN_PERCENT = 50
 # Who says that it is done often goes on with it for a moment: a commit, a box, a last look.
 _SLACK_MS = 10 * 60_000
@@ -262,15 +260,21 @@ def done_unmarked(case: Case) -> model.Finding | None:
     if subject.parts_total and subject.parts_done == subject.parts_total and case.has_begun:
         reason = f"all of its {subject.parts_total} parts are done"
         return _finding(model.DONE_UNMARKED, _PARTS_PERCENT, (reason,), (subject.where,))
-    # Where nothing but commits tells of it, a commit in its name is how it ends.
+    # Where nothing but commits tells of it, one in its name with nothing after it is how it ends.
     commit = known.committed
     is_begun = known.begun and case.is_told_by_git_alone
     if commit is None or not is_begun or commit.at < known.resumed_at:
         return None
-    if case.age_ms(commit.at) <= case.limits.long_claim_ms:
+    has_open_parts = subject.parts_done < subject.parts_total
+    if has_open_parts or case.age_ms(commit.at) <= case.limits.long_claim_ms:
         return None
-    reason = f"{commit.what}, and nothing since"
-    return _finding(model.DONE_UNMARKED, _COMMITTED_PERCENT, (reason,), (commit.pointer,))
+    oid = commit.pointer.partition(":")[2][:12]
+    reason = f"commit {oid} is in its name, and nothing came since"
+    hours = case.age_ms(commit.at) / model.HOUR_MS
+    percent = silence.percent(model.Quiet(hours, hours), case.limits)
+    # A commit is never as good as somebody's word.
+    percent = min(percent, _SAID_PERCENT - 1)
+    return _finding(model.DONE_UNMARKED, percent, (reason,), (commit.pointer,))
 
 
 def done_unproven(case: Case) -> model.Finding | None:

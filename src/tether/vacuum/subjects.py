@@ -136,6 +136,8 @@ def _tracks(listed: finding.Lists) -> Iterator[Track]:
     whole = {(p.source, p.track): p for p in listed.progress if not p.section}
     for (source, name), progress in whole.items():
         title = progress.path.rsplit("/", 1)[-1].removesuffix(".md")
+        if title in ("tasks", "plan"):
+            title = ""  # every list of its kind is called so
         yield Track(source, name, title, progress.done, progress.total)
     # Lists without such lines are counted.
     counts: dict[tuple[str, str], list[int]] = {}
