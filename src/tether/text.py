@@ -119,6 +119,11 @@ def one_line(value: str, width: int | None = None) -> str:
     return line[: _fit(line, width - 1)].rstrip(" \u200d") + "…" if width > 0 else ""
 
 
+def cells(line: str) -> int:
+    """How many cells of a terminal a line takes."""
+    return len(line) if line.isascii() else sum(1 if c.isascii() else _cells(c) for c in line)
+
+
 def _fit(line: str, width: int) -> int:
     """How many characters of `line` fit into `width` cells."""
     for index, char in enumerate(line):

@@ -15,7 +15,6 @@ from tether.vacuum import model as vacuum
 from tether.vacuum import quick
 
 _SQL = sql.Queries("vacuum")
-_MAX_ORPHANS = 3
 
 
 class Run(NamedTuple):
@@ -86,7 +85,7 @@ def look(
         failed,
         unread,
         len(roll.here(store.rows)),
-        orphaned.look(store, swept, vacuum.limits(settings), _MAX_ORPHANS),
+        orphaned.look(store, swept, vacuum.limits(settings)),
         _run(store),
     )
 

@@ -6,7 +6,7 @@ Hot: it asks the store alone, and takes as long however much there is.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tether import ids
 from tether.hints import NamedTuple
@@ -79,6 +79,18 @@ def look(
     # The order of the rows is that of the store; what is new goes among them by its rank.
     some = sorted(merged.values(), key=lambda each: each.rank)
     return Orphaned(tuple(some[:limit]), ordered)
+
+
+def standing(found: Orphaned, is_open: Callable[[ids.TaskKey], bool]) -> Orphaned:
+    """Those that still have to be done here: asked of the most urgent ones."""
+    counts = dict(found.counts)
+    some = []
+    for each in found.some:
+        if is_open(each.key):
+            some.append(each)
+        else:
+            counts[each.type] = counts.get(each.type, 0) - 1
+    return Orphaned(tuple(some), {kind: count for kind, count in counts.items() if count > 0})
 
 
 def _is_orphan(found: quick.Found, percent: int) -> bool:

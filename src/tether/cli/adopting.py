@@ -24,7 +24,7 @@ class Adopted(NamedTuple):
 
 def take(call: context.Context, key: ids.TaskKey, *, here: bool = False) -> Adopted:
     """Claim a task with a new epoch; its file follows only if it goes on in this checkout."""
-    elsewhere = "" if here else _other_checkout(call, claims.last_of(call.store.rows, key))
+    elsewhere = "" if here else _other_checkout(call, _before(call, key))
     if key.source == ids.OWN_SOURCE and call.workspace.root is not None and not elsewhere:
         at = call.desk()
         return Adopted(claiming.claim(at, key.id, news=call.news(at.caller.agent)))
@@ -34,11 +34,18 @@ def take(call: context.Context, key: ids.TaskKey, *, here: bool = False) -> Adop
     return Adopted(taken, elsewhere)
 
 
-def require_open(key: ids.TaskKey, state: str) -> None:
-    """Refuse what is over: there is nothing to take up."""
+def _before(call: context.Context, key: ids.TaskKey) -> agents.Claim | None:
+    """The last claim of somebody else."""
+    own = call.session.session_id
+    history = claims.history(call.store.rows, key)
+    return next((each for each in history if each.session_id != own), None)
+
+
+def require_open(key: ids.TaskKey, state: str, verb: str = "take up") -> None:
+    """Refuse what is over: there is nothing to do about it."""
     if state in _OVER:
         raise errors.NotAllowed(
-            f"{key.label} is {state}, so there is nothing to take up. Nothing was changed.",
+            f"{key.label} is {state}, so there is nothing to {verb}. Nothing was changed.",
             hint="A person can open it again: with `tether task reopen`, or in its list.",
         )
 

@@ -96,16 +96,19 @@ def _in_lists(call: context.Context) -> Iterator[choosing.Offer]:
 
 
 class _PutOff:
-    """Which tasks somebody put off: asked of few, and the store once."""
+    """Which tasks are nobody's next: put off, or done. Asked of few, and the store once."""
 
     def __init__(self, call: context.Context) -> None:
         self._call = call
         self._now = clock.now_text(clock.SystemClock())
-        self._deferrals = quick.deferrals(call.store) if call.store.exists() else []
+        self._deferrals = quick.deferrals(call.store)
+        self._unmarked = quick.unmarked(call.store, model.limits(call.settings))
 
     def has(self, offer: choosing.Offer) -> bool:
         if offer.is_held or offer.orphan is not None:
             return False  # of these that was asked already
+        if offer.key in self._unmarked:
+            return True  # it wants a mark, and nobody who does it again
         if offer.item is None and not self._deferrals:
             return False
         subject = sweeping.subject_of(self._call, offer.key)

@@ -27,6 +27,8 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         swept,
     )
     if call.workspace.root:
+        stands = orphaned.standing(found.orphans, lambda key: sweeping.is_open(call, key))
+        found = found._replace(orphans=stands)
         offers = offering.offers(call, swept)
         found = found._replace(next=next((each for each in offers if not each.is_held), None))
     has_nothing = not found.held and not found.claims

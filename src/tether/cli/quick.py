@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from tether import clock, errors, text
 from tether.cli import answers, context, sweeping, verbs
+from tether.cli.task import shown
 from tether.hints import Any
 from tether.vacuum import model, quick
 
@@ -36,11 +37,15 @@ def answer(
         "untrusted": UNTRUSTED,
     }
     failure = failing({each.finding.type for each in found}, fail_on)
-    page = "\n".join(_lines(found, compact))
+
+    def page() -> str:
+        told = "\n".join(_lines(found, compact, shown.width()))
+        return answers.told(told, source="vacuum", for_agent=call.is_agent)
+
     return answers.Answer(
         "vacuum",
         value,
-        lambda: answers.told(page, source="vacuum", for_agent=call.is_agent),
+        page,
         None,
         failure,
     )
@@ -78,7 +83,7 @@ def _value(each: quick.Found) -> dict[str, Any]:
     }
 
 
-def _lines(found: list[quick.Found], compact: bool) -> list[str]:
+def _lines(found: list[quick.Found], compact: bool, width: int) -> list[str]:
     orphans = {each.key for each in found if each.finding.type in model.ORPHANED}
     counts: dict[str, int] = {}
     for each in found:
@@ -87,11 +92,12 @@ def _lines(found: list[quick.Found], compact: bool) -> list[str]:
     head = f"Orphaned Tasks: {len(orphans)}" + (f" ({parts})" if parts else "")
     if compact:
         return [head]
-    rows = [
-        f"  {each.key.id}  {each.finding.type.replace('_', ' ')}: {each.finding.reasons[0]}"
-        for each in found
-    ]
-    return [head, *map(text.clean, rows), "Run `tether vacuum` for the full analysis."]
+    rows = []
+    for each in found:
+        reason = f"{each.finding.type.replace('_', ' ')}: {each.finding.reasons[0]}"
+        room = max(24, width - 4 - len(each.key.id))
+        rows.append(f"  {each.key.id}  {text.one_line(reason, room)}")
+    return [head, *rows, "Run `tether vacuum` for the full analysis."]
 
 
 VERB = verbs.Verb(

@@ -144,8 +144,8 @@ def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> an
         "handoff": {"sections": packets.sections_value(packet), "left_out": packet.left_out},
         "untrusted": ["text", *shown.UNTRUSTED],
     }
-    told = "; everybody is told" if taken.answer.is_new else " already"
-    lines = [f"{key.label} is yours{told}, epoch {epoch}."]
+    already, told = ("", "; everybody is told") if taken.answer.is_new else (" already", "")
+    lines = [f"{key.label} is yours{already}, epoch {epoch}{told}."]
     if taken.answer.is_adopted and taken.answer.previous is not None:
         previous = taken.answer.previous
         lines.append(f"Taken over from {previous.agent_name} ({taken.answer.reason}).")
@@ -286,6 +286,10 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
     key = _task(call, word)
     named = lookup.find(call, word)
     said = _said(why) or "no longer needed"
+    if not named.is_known:
+        raise named.missing()
+    if named.item is not None:
+        adopting.require_open(key, named.state, "cancel")
     if asks and not call.is_agent:
         _confirm(f"Cancel {key.label} ({text.one_line(named.title, 60)})?")
     now = clock.now_text(clock.SystemClock())
@@ -300,8 +304,6 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
         where = moved.task.path
     elif named.item is not None:
         where = _marked(call, named.item, sources.CANCELLED, states.CANCELLED, said)
-    else:
-        raise named.missing()
     settled = resolve.settled(call.store, key, model.CANCELLED, now, call.actor, said)
     return _answer("cancel", key, where, settled, f"{key.label} is cancelled")
 

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 _OVER = (states.DONE, states.ARCHIVED, "cancelled")
 
 
-def run_sweep(call: context.Context, sweep_type: str) -> sweeps.Swept:
+def run_sweep(
+    call: context.Context, sweep_type: str, known: subjects.Subjects | None = None
+) -> sweeps.Swept:
     """A standard or deep sweep of this checkout, written down in the store."""
     from tether.cli import progress
     from tether.vacuum import presence, sweeps
 
-    known = subjects_of(call)
+    known = known or subjects_of(call)
     scene = sweeps.Scene(
         call.witness,
         call.store,
@@ -124,6 +126,12 @@ def subject_of(call: context.Context, key: ids.TaskKey) -> model.Subject | None:
     return model.Subject(key, found[0].title, state, ids.OWN_SOURCE)
 
 
+def is_open(call: context.Context, key: ids.TaskKey) -> bool:
+    """Has it still to be done, as far as this checkout can tell?"""
+    subject = subject_of(call, key)
+    return subject is None or subject.state in model.OPEN
+
+
 def _record_quick(call: context.Context, found: list[quick.Found], now: str) -> None:
     from tether.vacuum import reports
 
@@ -138,7 +146,13 @@ def _record_quick(call: context.Context, found: list[quick.Found], now: str) -> 
         )
         for each in found
     ]
-    reports.record(call.store, model.QUICK, rows, now, call.actor, project_of(call))
+    named = (now, call.actor, project_of(call))
+    number = reports.begin(call.store, model.QUICK, *named, call.spot.here.host_id)
+    recorded = reports.record(call.store, model.QUICK, rows, *named)
+    counts: dict[str, int] = {}
+    for each in found:
+        counts[each.finding.type] = counts.get(each.finding.type, 0) + 1
+    reports.end(call.store, number, model.QUICK, now, call.actor, 0, counts, recorded)
 
 
 def _track(call: context.Context, key: ids.TaskKey) -> str:

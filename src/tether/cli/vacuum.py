@@ -8,7 +8,7 @@ from tether import clock, errors, files, text
 from tether.cli import answers, cold, context, quick, sweeping
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.vacuum import model, parking, report, reports, sweeps
+from tether.vacuum import model, parking, report, reports
 from tether.vacuum import quick as model_of_store
 
 _PRIORITIES = ("critical", "high", "normal", "low")
@@ -138,8 +138,9 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
         named = {"compact": values["compact"], "types": wanted.types}
         return quick.answer(call, **named, fail_on=values["fail_on"])
     kind = model.DEEP if values["is_deep"] else model.STANDARD
-    swept = sweeping.run_sweep(call, kind)
-    _require_known(swept, wanted)
+    known = sweeping.subjects_of(call)
+    _require_known(call, [track.name for track in known.tracks], wanted)
+    swept = sweeping.run_sweep(call, kind, known)
     chosen = report.choose(swept, wanted)
     place = call.settings.text("vacuum.save_dir")
     saved = ""
@@ -212,23 +213,27 @@ def _filter(values: dict[str, Any]) -> report.Filter:
     )
 
 
-def _require_known(swept: sweeps.Swept, wanted: report.Filter) -> None:
+def _require_known(call: context.Context, tracks: list[str], wanted: report.Filter) -> None:
     """A name that nothing has is a typo, not an empty report."""
-    known = {each.lower(): each for each in swept.tracks}
+    known = {each.lower(): each for each in tracks}
     for name in wanted.tracks:
         if name.lower() not in known:
             import difflib
 
             near = difflib.get_close_matches(name.lower(), known, n=1)
-            meant = f"Did you mean {known[near[0]]}?" if near else "See them with `task list`."
+            meant = (
+                f"Did you mean {known[near[0]]}?"
+                if near
+                else "See them with `tether task list --source all`."
+            )
             raise errors.NotFound(
                 f"There is no track '{text.one_line(name, 40)}' here. Nothing was changed.",
                 hint=meant,
             )
     for name in wanted.projects:
-        if name != swept.order.project:
+        if name != sweeping.project_of(call):
             raise errors.NotFound(
-                f"This is the project {swept.order.project}; there is no other one here.",
+                f"This is the project {sweeping.project_of(call)}; there is no other one here.",
                 hint="Run the command in the other repository, or with -C DIR.",
             )
 

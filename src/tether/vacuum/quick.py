@@ -47,6 +47,12 @@ def deferrals(store: port.Store) -> list[model.Deferral]:
     return [model.deferral(row) for row in store.rows(_SQL.put_off_ones)]
 
 
+def unmarked(store: port.Store, limits: model.Limits) -> set[ids.TaskKey]:
+    """Tasks that a sweep found to be done although their lists do not say so."""
+    rows = store.rows(_SQL.unmarked, percent=limits.alert_percent)
+    return {ids.TaskKey(row["source"], row["task_id"]) for row in rows}
+
+
 def known(store: port.Store) -> set[tuple[str, str, str]]:
     """What earlier quick sweeps found and is still open: source, id and type."""
     rows = store.rows(_SQL.open_of_store)

@@ -11,6 +11,7 @@ from tether.vacuum import model, parking, sweeps
 
 _RULE = "═"
 _TITLE_CHARS = 200
+_MIN_TITLE = 16
 _MAX_ACTIVE = 10
 _MAX_PARKED = 10
 _SECTION_ID = re.compile(r"[A-Za-z0-9.-]{1,40}")
@@ -202,11 +203,14 @@ def _section(title: str, found: tuple[model.Judged, ...], limit: int, width: int
     lines = ["", f"{title}:"]
     for each, mark in zip(some, tags, strict=True):
         when = f"Last: {last(each)}"
-        room = width - wide - wide_id - len(when) - 8
-        name = text.one_line(each.subject.title, max(16, min(_TITLE_CHARS, room)))
-        lines.append(
-            f"  {mark:<{wide}}  {each.subject.key.id:<{wide_id}}  {name:<{max(0, room)}}  {when}"
-        )
+        head = f"  {mark:<{wide}}  {each.subject.key.id:<{wide_id}}  "
+        room = width - len(head) - len(when) - 2
+        # What is too long for one line goes on below.
+        if room < _MIN_TITLE:
+            lines.append(_cut(head.rstrip(), width))
+            head, room = f"  {'':<{wide}}  ", max(_MIN_TITLE, width - wide - 6 - len(when))
+        name = text.one_line(each.subject.title, min(_TITLE_CHARS, room))
+        lines.append(f"{head}{name}{' ' * (room - text.cells(name))}  {when}")
         lines.append(f"  {'':<{wide}}  {_why(each, max(40, width - wide - 4))}")
     if len(found) > limit:
         lines.append(f"  {len(found) - limit} more; --limit shows them.")

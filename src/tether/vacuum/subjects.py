@@ -88,6 +88,7 @@ def of_file(task: tasks.Task) -> model.Subject | None:
         task.priority,
         task.path,
         created_at=task.created_at,
+        updated_at=max(task.started_at, task.assigned_at),
     )
 
 

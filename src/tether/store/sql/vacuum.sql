@@ -197,6 +197,11 @@ SELECT orphan_rank, COUNT(*) AS number FROM (
 ) AS ranked
 GROUP BY orphan_rank ORDER BY orphan_rank;
 
+-- name: unmarked
+-- Tasks that are done and lack their mark.
+SELECT source, task_id FROM vacuum_reports
+WHERE resolution IS NULL AND orphan_type = 'done_unmarked' AND percent >= :percent;
+
 -- name: last_run
 -- What a run last did.
 SELECT run, type, at FROM events
