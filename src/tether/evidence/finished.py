@@ -6,6 +6,7 @@ must say it of the task as a whole, and one with any reservation says nothing.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 
@@ -41,24 +42,35 @@ _TASK = rf"(?:(?:the |this )?(?:whole |entire )?(?:task|issue)(?: {_OWN})?|{_OWN
 _EVERYTHING = r"(?:it|this|everything|all of (?:it|this)|all(?: the)?(?: work| changes)?)"
 _WORK = r"(?:the|my|our) (?:work|changes)"
 _WHOLE = rf"(?:{_TASK}|(?:{_EVERYTHING}|{_WORK})(?: (?:for|of|in|on) {_TASK})?)"
-_IS = rf"(?: is| are| now|['’]s)*(?: {_SO})*"
+# Bounded, as everything here: a text may be written to keep a pattern busy.
+_IS = rf"(?: is| are|['’]s){{0,2}}(?: {_SO}){{0,4}}"
+_BEFORE = r"(?:.{0,300} )?"
+
+
+@functools.cache
+def _said() -> tuple[re.Pattern[str], ...]:
+    """What says it in somebody's words. For clauses only, which are short."""
+    is_ = r"(?: is| are| was| were|['’]s| has been| have been)"
+    return _compiled(
+        rf"{_BEFORE}{_WHOLE}{is_}(?: {_SO}){{0,4}} {_SHIPPED}",
+        rf"(?:i |i have |i['’]ve |we |we have |we['’]ve )?(?:{_SO} ){{0,4}}{_ENDED}(?: {_WHOLE})",
+        rf"(?:{_SO} ){{0,4}}{_SHIPPED}",
+    )
+
+
+@functools.cache
+def _committed() -> tuple[re.Pattern[str], ...]:
+    """What says it in the subject of a commit."""
+    return _compiled(
+        rf"{_BEFORE}{_ENDING} {_WHOLE}",
+        rf"{_BEFORE}marks? {_WHOLE}(?: as)? {_DONE}",
+        rf"{_WHOLE}{_IS} {_DONE}",
+        rf"(?:{_SO} ){{0,4}}{_DONE}",
+    )
 
 
 def _compiled(*patterns: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(each, re.IGNORECASE) for each in patterns)
-
-
-_SAID = _compiled(
-    rf"(?:.* )?{_WHOLE}(?: is| are| was| were|['’]s| has been| have been)(?: {_SO})* {_SHIPPED}",
-    rf"(?:i |i have |i['’]ve |we |we have |we['’]ve )?(?:{_SO} )*{_ENDED}(?: {_WHOLE})",
-    rf"(?:{_SO} )*{_SHIPPED}",
-)
-_COMMITTED = _compiled(
-    rf"(?:.* )?{_ENDING} {_WHOLE}",
-    rf"(?:.* )?marks? {_WHOLE}(?: as)? {_DONE}",
-    rf"{_WHOLE}{_IS} {_DONE}",
-    rf"(?:{_SO} )*{_DONE}",
-)
 
 
 def is_said(text: str, names: Iterable[str]) -> bool:
@@ -66,7 +78,7 @@ def is_said(text: str, names: Iterable[str]) -> bool:
     if not _ENDING_WORD.search(text) or _OPEN.search(text):
         return False
     own = _masked(text, names)
-    return any(_is_plain(each, _SAID) for each in _SENTENCES.split(own))
+    return any(_is_plain(each, _said()) for each in _SENTENCES.split(own))
 
 
 def is_committed_as(subject: str, names: Iterable[str]) -> bool:
@@ -76,7 +88,7 @@ def is_committed_as(subject: str, names: Iterable[str]) -> bool:
     own = _masked(subject, names)
     while label := _LABEL.match(own):
         own = own[label.end() :]
-    return _is_plain(own, _COMMITTED)
+    return _is_plain(own, _committed())
 
 
 def _masked(text: str, names: Iterable[str]) -> str:
