@@ -155,7 +155,7 @@ def test_the_store_travels_as_json_lines(repo: Path, tmp_path: Path, tether: Tet
     tether("init", "--yes", cwd=repo)
     out = tmp_path / "export.jsonl"
     ended = tether("export", "-o", str(out), cwd=repo)
-    assert (ended.code, ended.out) == (0, "Exported 5 rows.\n")
+    assert (ended.code, ended.out) == (0, "Exported 8 rows.\n")
     lines = out.read_text()
     assert tether("export", cwd=repo).out == lines
     target = {"TETHER_STORE_DIR": str(tmp_path / "other")}
@@ -245,7 +245,7 @@ def test_an_export_comes_through_a_pipe_of_any_name(
     tether("init", "--yes", cwd=repo)
     script = "TETHER_STORE_DIR=$PWD/other tether import <(tether export)"
     done = run(script, repo, environ)
-    assert (done.returncode, done.stdout) == (0, "Imported 5 rows.\n")
+    assert (done.returncode, done.stdout) == (0, "Imported 8 rows.\n")
 
 
 def test_paths_are_seen_from_the_directory_of_c(repo: Path, tether: Tether) -> None:

@@ -274,7 +274,7 @@ def test_an_export_is_never_begun_twice(
         transfer.export(store, None, emit)
     assert sum(b"tether_export" in line for line in lines) == 1
     _end_connections(server.url)
-    assert transfer.export(store, None, len) == 304
+    assert transfer.export(store, None, len) == 307
     store.close()
 
 

@@ -58,7 +58,38 @@ INDEXES = {
 }
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+# Each of these asks the store something that no other one does: they run on both databases.
+ON_BOTH = {
+    "test_a_finding_is_written_down_with_all_that_the_seed_names",
+    "test_what_is_not_known_is_null",
+    "test_a_finding_that_is_seen_again_is_the_same_one",
+    "test_the_database_takes_no_second_open_row",
+    "test_many_findings_are_written_down_in_batches",
+    "test_a_finding_of_a_task_that_is_done_is_completed",
+    "test_what_a_lesser_sweep_sees_too_it_may_clear",
+    "test_all_findings_of_a_track_are_settled_at_once",
+    "test_the_last_sweep_of_a_kind_is_known",
+    "test_what_was_interrupted_and_is_repeated_comes_to_the_same",
+    "test_putting_off_again_replaces",
+    "test_putting_off_a_project_settles_everything",
+    "test_putting_off_a_list_that_has_no_name_settles_no_other_list",
+    "test_a_deferral_is_ended_once",
+    "test_a_sweep_that_is_repeated_changes_nothing_but_when_it_was_seen",
+    "test_touches_are_remembered_when_their_file_is_gone",
+    "test_the_columns_are_those_of_the_seed_and_more",
+    "test_the_three_indexes_are_those_of_the_seed",
+    "test_an_export_keeps_findings_sweeps_and_deferrals",
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "opener" in metafunc.fixturenames:
+        is_on_both = metafunc.function.__name__ in ON_BOTH
+        kinds = ["sqlite", "postgres"] if is_on_both else ["sqlite"]
+        metafunc.parametrize("opener", kinds, indirect=True)
+
+
+@pytest.fixture
 def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[agency.OpenStore]:
     yield from agency.closing(agency.opener_of(request.param, tmp_path, request))
 

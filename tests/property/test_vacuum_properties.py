@@ -17,7 +17,7 @@ YEAR_MS = 365 * model.DAY_MS
 T = TypeVar("T")
 VERDICTS = ("", "alive", "suspect", "expired", "dead", "ended")
 
-many = hypothesis.settings(max_examples=scale.count(1_000, 60))
+many = hypothesis.settings(max_examples=scale.count(1_000, 30))
 
 # Moments near each other, so that equal ones and every order of them occur; a few in the future.
 moments = st.one_of(

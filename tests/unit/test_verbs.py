@@ -203,6 +203,8 @@ def test_help_is_clicks_and_shows_every_option(capsys: pytest.CaptureFixture[str
 
 def test_every_hot_command_is_in_the_list_of_commands_with_its_own_help() -> None:
     for name in main._HOT:
+        if name.endswith(" --quick"):
+            continue  # a flag that is hot by itself: its help is that of the whole command
         group: click.Group = cold.tether
         *above, last = name.split(" ")
         for each in above:

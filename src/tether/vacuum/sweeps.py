@@ -218,7 +218,7 @@ def _sorted_out(
     if is_paused and scene.subjects.unchecked:
         parked = [_whole(order, scene, project_at, judged)]
     shown = [each for each in parked if not _is_deferred(active_deferrals, each, order)]
-    counts = _counts(scene, ground, kept, deferred)
+    counts = _counts(scene, ground, kept, deferred, order.limits.alert_percent)
     counts[model.PARKED_PROJECT] = len(shown)
     return Swept(
         order,
@@ -313,13 +313,15 @@ def _whole(order: Order, scene: Scene, last_at: str, judged: list[model.Judged])
 
 
 def _counts(
-    scene: Scene, ground: gathering.Ground, kept: list[model.Judged], deferred: int
+    scene: Scene, ground: gathering.Ground, kept: list[model.Judged], deferred: int, least: int
 ) -> dict[str, int]:
     counts = dict.fromkeys((*model.TYPES, "orphans", "deferred"), 0)
     for each in kept:
         for finding in each.findings:
             counts[finding.type] += 1
-        counts["orphans"] += any(each.type in model.ORPHANED for each in each.findings)
+        counts["orphans"] += any(
+            finding.type in model.ORPHANED and finding.percent >= least for finding in each.findings
+        )
     counts[model.NEVER_STARTED] = sum(
         subject.state == states.NEW
         and not ground.last_touch(key)
