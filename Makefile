@@ -21,7 +21,7 @@ demo: $(READY)
 	@$(VENV)/bin/tether demo
 
 test: $(READY)
-	$(RUN) -m pytest -n auto $(ARGS)
+	$(RUN) -m pytest -n auto --dist worksteal $(ARGS)
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
