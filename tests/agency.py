@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,14 @@ def opener_of(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> Open
     if kind == "sqlite":
         return sqlite_opener(tmp_path)
     return postgres_opener(request.getfixturevalue("postgres_url"))
+
+
+def on_databases(metafunc: pytest.Metafunc, on_both: Collection[str]) -> None:
+    """Run tests that open a store on SQLite, and those of these names on PostgreSQL too."""
+    if "opener" in metafunc.fixturenames:
+        is_on_both = metafunc.function.__name__ in on_both
+        kinds = ["sqlite", "postgres"] if is_on_both else ["sqlite"]
+        metafunc.parametrize("opener", kinds, indirect=True)
 
 
 def spot(**changes: object) -> lookout.Lookout:

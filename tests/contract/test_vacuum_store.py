@@ -83,10 +83,7 @@ ON_BOTH = {
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "opener" in metafunc.fixturenames:
-        is_on_both = metafunc.function.__name__ in ON_BOTH
-        kinds = ["sqlite", "postgres"] if is_on_both else ["sqlite"]
-        metafunc.parametrize("opener", kinds, indirect=True)
+    agency.on_databases(metafunc, ON_BOTH)
 
 
 @pytest.fixture

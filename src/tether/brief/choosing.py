@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from tether import clock, ids
 from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.tasks import listing, ordering, states, views
-from tether.vacuum import model as vacuum
+from tether.tasks import model as tasks
 
 if TYPE_CHECKING:
     from tether.brief import orphaned
@@ -110,7 +110,7 @@ def in_lists(lists: finding.Lists, taken: Collection[ids.TaskKey]) -> Iterator[O
         if item.state == states.NEW and key not in taken and key not in parents
     ]
     # Sorting keeps the order of the lists among equals.
-    for item in sorted(free, key=lambda each: vacuum.urgency(each.priority)):
+    for item in sorted(free, key=lambda each: tasks.rank(each.priority)):
         if may_begin(lists, item):
             yield Offer(item.key, f"free, priority {item.priority}", item=item)
 

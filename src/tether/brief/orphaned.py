@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from tether import ids
 from tether.hints import NamedTuple
 from tether.store import port, sql
+from tether.tasks import model as tasks
 from tether.vacuum import model, quick
 
 _SQL = sql.Queries("vacuum")
@@ -30,7 +31,7 @@ class Orphan(NamedTuple):
 
     @property
     def rank(self) -> tuple[object, ...]:
-        return model.TYPES.index(self.type), -self.percent, model.urgency(self.priority)
+        return model.TYPES.index(self.type), -self.percent, tasks.rank(self.priority)
 
 
 class Orphaned(NamedTuple):

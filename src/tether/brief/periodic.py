@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tether import clock
-
-_DAY_MS = 86_400_000
+from tether.vacuum import model
 
 
 def is_due(last_at: str, days: int, now: str) -> bool:
@@ -13,4 +12,4 @@ def is_due(last_at: str, days: int, now: str) -> bool:
         return False
     if not last_at:
         return True
-    return not 0 <= clock.parse(now) - clock.parse(last_at) < days * _DAY_MS
+    return not 0 <= clock.parse(now) - clock.parse(last_at) < days * model.DAY_MS

@@ -42,13 +42,7 @@ def answer(
         told = "\n".join(_lines(found, compact, shown.width()))
         return answers.told(told, source="vacuum", for_agent=call.is_agent)
 
-    return answers.Answer(
-        "vacuum",
-        value,
-        page,
-        None,
-        failure,
-    )
+    return answers.Answer("vacuum", value, page, None, failure)
 
 
 def failing(types: Collection[str], fail_on: Collection[str]) -> errors.TetherError | None:

@@ -14,7 +14,7 @@ from tether.cli import handoff as packets
 from tether.cli.task import move, shown
 from tether.hints import Any
 from tether.store import port
-from tether.tasks import moves, states
+from tether.tasks import claiming, moves, states
 from tether.tasks.sources import model as sources
 from tether.vacuum import deferrals, deferring, model, reports, resolve
 
@@ -130,7 +130,7 @@ def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> an
         raise claim.refusal(taken, call.session.session_id)
     adopter = call.agent
     found = reports.open_of(call.store, key)
-    why = f" ({report_types(found)})" if found else ""
+    why = f" ({_types(found)})" if found else ""
     settled = []
     if taken.answer.is_new:
         settled = resolve.adopted(call.store, adopter, key, now, why)
@@ -144,33 +144,29 @@ def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> an
         "handoff": {"sections": packets.sections_value(packet), "left_out": packet.left_out},
         "untrusted": ["text", *shown.UNTRUSTED],
     }
-    already, told = ("", "; everybody is told") if taken.answer.is_new else (" already", "")
-    lines = [f"{key.label} is yours{already}, epoch {epoch}{told}."]
-    if taken.answer.is_adopted and taken.answer.previous is not None:
-        previous = taken.answer.previous
-        lines.append(f"Taken over from {previous.agent_name} ({taken.answer.reason}).")
+    page = answers.told(
+        "\n".join(packets.lines_of(packet)),
+        source=f"handoff {key.label}",
+        for_agent=call.is_agent,
+    )
+    lines = _adopted_lines(key, taken, elsewhere)
+    return answers.Answer("adopt", value, lambda: "\n".join([*lines, "", page]))
+
+
+def _adopted_lines(key: ids.TaskKey, taken: claiming.Taken, elsewhere: str) -> list[str]:
+    answer = taken.answer
+    already, told = ("", "; everybody is told") if answer.is_new else (" already", "")
+    lines = [f"{key.label} is yours{already}, epoch {answer.claim.epoch}{told}."]
+    if answer.is_adopted and answer.previous is not None:
+        lines.append(f"Taken over from {answer.previous.agent_name} ({answer.reason}).")
     if elsewhere:
         lines.append(f"It was begun in {text.one_line(elsewhere)}: go on there, or use --here.")
     if taken.moved is not None:
         lines.append(f"{taken.moved.task.state}  {text.one_line(taken.moved.task.path)}")
-    return answers.Answer(
-        "adopt",
-        value,
-        lambda: "\n".join(
-            [
-                *lines,
-                "",
-                answers.told(
-                    "\n".join(packets.lines_of(packet)),
-                    source=f"handoff {key.label}",
-                    for_agent=call.is_agent,
-                ),
-            ]
-        ),
-    )
+    return lines
 
 
-def report_types(found: list[reports.Report]) -> str:
+def _types(found: list[reports.Report]) -> str:
     return ", ".join(each.orphan_type.replace("_", " ") for each in found)
 
 

@@ -9,7 +9,6 @@ from tether.cli import answers, cold, context, quick, sweeping
 from tether.cli.task import shown
 from tether.hints import Any
 from tether.vacuum import model, parking, report, reports
-from tether.vacuum import quick as model_of_store
 
 _PRIORITIES = ("critical", "high", "normal", "low")
 # What was never begun is counted and no finding.
@@ -167,7 +166,7 @@ def _require_visible(values: dict[str, Any]) -> None:
     """A check that cannot see what it should fail on would always be green."""
     seen = _TYPES
     if values["is_quick"]:
-        seen = model_of_store.TYPES
+        seen = model.OF_STORE
     elif not values["is_deep"]:
         seen = tuple(each for each in _TYPES if each != model.DONE_UNPROVEN)
     hidden = [each for each in (*values["fail_on"], *values["types"]) if each not in ("any", *seen)]

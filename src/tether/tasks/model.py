@@ -12,6 +12,13 @@ from tether.tasks import states
 
 PRIORITIES = ("critical", "high", "normal", "low")
 PRIORITY_ALIASES = {"medium": "normal", "urgent": "critical", "moderate": "normal"}
+
+
+def rank(priority: str) -> int:
+    """Where a priority stands: 0 is the most urgent one; a word that is none counts as normal."""
+    return PRIORITIES.index(priority if priority in PRIORITIES else "normal")
+
+
 # The order in which Tether writes fields, and the place of those that it adds.
 FIELDS = (
     "id", "title", "agent", "status", "priority", "created_at", "created_by", "assigned_at",

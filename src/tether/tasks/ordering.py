@@ -19,7 +19,7 @@ def urgency(priority: str, waited_ms: int, ageing_days: int) -> float:
 
     It never passes what is critical: that word is for what cannot wait for anything.
     """
-    rank = float(model.PRIORITIES.index(priority))
+    rank = float(model.rank(priority))
     if rank == 0 or not ageing_days:
         return rank
     aged = rank - max(0, waited_ms) / (ageing_days * _DAY_MS)

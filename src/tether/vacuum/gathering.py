@@ -82,25 +82,16 @@ def gather(
     """Everything that is known of one task."""
     key = subject.key
     names = (key.id, *subject.aliases)
-    claim = ground.claims.get(key)
-    # Whose commits those are that name no task is asked only where somebody held it.
-    around = ground.around if claim is not None else claimed.NOTHING
-    line = timeline.read(ground.connection, ground.store, key, names, around)
-    since = _born(subject)
-    told = [each for each in line.activities if since <= each.at <= ground.now and each.at]
-    names_here = names_of(ground.presence, told, line.sessions)
-    told = [each._replace(session=names_here.get(each.session, each.session)) for each in told]
+    told, sessions = _told(ground, subject, names)
     moving = [each for each in told if each.kind in evidence.MOVING]
-    last = _last(moving, lambda _: True)
-    hold = _hold(ground, key, claim)
+    hold = _hold(ground, key, ground.claims.get(key))
     claimed_at = max((e.at for e in moving if e.what in _CLAIMING), default="")
-    quiet = _quiet(ground, subject, moving)
     ticked = _last(told, lambda each: each.source == _LISTS and each.what == _TICKED)
     record = next((e.record for e in reversed(told) if ticked and _sign(e) == ticked), "")
     worked = _last(told, lambda each: each.kind == evidence.WORKED)
     if worked is None and ticked is not None and _has_code(ground.connection, record, ticked.at):
         worked = ticked  # what ticked the box brought the work along
-    visited = tuple(visits(ground.presence, told, line.sessions))
+    visited = tuple(visits(ground.presence, told, sessions))
     resumed_at, resumed_by = max(
         ((e.at, e.session) for e in told if _is_resumption(e)), default=("", "")
     )
@@ -108,24 +99,37 @@ def gather(
         subject,
         ground.now,
         hold,
-        visited,
-        tuple(_clashes(ground, key, told)),
-        last,
-        tuple(_sign(e) for e in told if e.at >= resumed_at and _is_finish(e, names)),
-        resumed_at,
-        resumed_by,
-        ticked,
-        ground.ticked_together.get(record, 1),
-        worked,
-        _last(moving, lambda each: each.source == _COMMITS),
-        _last(moving, lambda each: each.source == _MESSAGES),
-        _last(told, lambda each: each.kind != evidence.LISTED and _is_log(each)),
-        max(claimed_at, hold.at if hold is not None else ""),
-        max((e.at for e in told if e.what == _HANDED), default=""),
-        quiet,
-        bool(visited) or any(map(_is_beginning, told)),
-        _family_at(ground, family),
+        visits=visited,
+        clashes=tuple(_clashes(ground, key, told)),
+        last=_last(moving, lambda _: True),
+        finished=tuple(_sign(e) for e in told if e.at >= resumed_at and _is_finish(e, names)),
+        resumed_at=resumed_at,
+        resumed_by=resumed_by,
+        ticked=ticked,
+        ticked_together=ground.ticked_together.get(record, 1),
+        worked=worked,
+        committed=_last(moving, lambda each: each.source == _COMMITS),
+        broadcast=_last(moving, lambda each: each.source == _MESSAGES),
+        logged=_last(told, lambda each: each.kind != evidence.LISTED and _is_log(each)),
+        claimed_at=max(claimed_at, hold.at if hold is not None else ""),
+        handed_off_at=max((e.at for e in told if e.what == _HANDED), default=""),
+        quiet=_quiet(ground, subject, moving),
+        begun=bool(visited) or any(map(_is_beginning, told)),
+        family_at=_family_at(ground, family),
     )
+
+
+def _told(
+    ground: Ground, subject: model.Subject, names: tuple[str, ...]
+) -> tuple[list[evidence.Activity], tuple[evidence.Session, ...]]:
+    """What happened to a task until now, and the sessions of it, each by one name."""
+    # Whose commits those are that name no task is asked only where somebody held it.
+    around = ground.around if subject.key in ground.claims else claimed.NOTHING
+    line = timeline.read(ground.connection, ground.store, subject.key, names, around)
+    since = _born(subject)
+    told = [each for each in line.activities if since <= each.at <= ground.now and each.at]
+    same = names_of(ground.presence, told, line.sessions)
+    return [e._replace(session=same.get(e.session, e.session)) for e in told], line.sessions
 
 
 def _born(subject: model.Subject) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from tether import config, ids
 from tether.hints import Any, NamedTuple
-from tether.tasks import model as tasks
 from tether.tasks import states
 
 # What may be wrong with a task, the most urgent first: the order of reports and of `next`.
@@ -34,6 +33,8 @@ TYPES = (
 )
 # Somebody began it, and nobody carries it on: these are taken up again.
 ORPHANED = TYPES[:5]
+# What the store alone can tell, so every sweep sees it.
+OF_STORE = (DEAD_CLAIM, CONFLICT_ABANDONED, LONG_CLAIM)
 
 CERTAIN = "certain"
 SUSPECT = "suspect"
@@ -70,12 +71,6 @@ class Limits(NamedTuple):
     """Before that, nobody can say that a session without a known process is over."""
     alert_percent: int = 84
     """What is less probable is not reported as an orphan unless it is asked for."""
-
-
-def urgency(priority: str) -> int:
-    """Where a priority stands: 0 is the most urgent one."""
-    known = tasks.PRIORITIES
-    return known.index(priority) if priority in known else known.index("normal")
 
 
 def limits(settings: config.Settings) -> Limits:

@@ -17,7 +17,6 @@ from tether.tasks import states
 from tether.vacuum import deferring, model, rules
 
 _SQL = sql.Queries("vacuum")
-TYPES = (model.DEAD_CLAIM, model.CONFLICT_ABANDONED, model.LONG_CLAIM)
 # After one of these a task waits for nobody, or for a person.
 _SETTLED = ("done", "failed", "cancelled")
 
@@ -72,7 +71,7 @@ def sweep(
         Found(key, each, evidence)
         for key, evidence in _gather(store, spot, now)
         for each in rules.judge(evidence, limits)
-        if each.type in TYPES and not _has_time(evidence, put_off, lookup)
+        if each.type in model.OF_STORE and not _has_time(evidence, put_off, lookup)
     ]
     return sorted(found, key=lambda each: each.rank)
 

@@ -73,7 +73,7 @@ def choose(swept: sweeps.Swept, wanted: Filter) -> Chosen:
     limits = swept.order.limits
     orphans, unmarked, others = [], [], []
     left_out = 0
-    found = [*swept.judged, *(swept.folded if wanted.everything else ())]
+    found = list(swept.judged)
     if wanted.everything:
         seen = {each.subject.key for each in swept.folded}
         found = [e for e in swept.judged if e.subject.key not in seen] + list(swept.folded)

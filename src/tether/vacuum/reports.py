@@ -15,8 +15,6 @@ _SQL = sql.Queries("vacuum")
 _STORE = sql.Queries("store")
 # A transaction of this many rows holds up nobody for long.
 _BATCH = 200
-# What the store alone can tell, so every sweep sees it.
-OF_STORE = (model.DEAD_CLAIM, model.LONG_CLAIM, model.CONFLICT_ABANDONED)
 
 
 class Report(NamedTuple):
@@ -245,7 +243,9 @@ def _see(
 def _is_of_store(row: Row) -> bool:
     """Would a quick sweep have seen it, too?"""
     own = ("claim:", "conflict:")
-    return row.finding.type in OF_STORE and any(p.startswith(own) for p in row.finding.pointers)
+    return row.finding.type in model.OF_STORE and any(
+        p.startswith(own) for p in row.finding.pointers
+    )
 
 
 def _clear(

@@ -14,6 +14,7 @@ from tether import clock, errors, ids, text
 from tether.evidence import claimed, witness
 from tether.hints import NamedTuple
 from tether.store import port
+from tether.tasks import model as tasks
 from tether.tasks import states
 from tether.vacuum import (
     deferrals,
@@ -190,35 +191,23 @@ def _sorted_out(
     judged: list[model.Judged],
 ) -> Swept:
     """Set aside what has time and what is parked, and count the rest."""
-    active_deferrals = quick.deferrals(scene.store) if scene.store.exists() else []
+    put_off = quick.deferrals(scene.store) if scene.store.exists() else []
     tracks = list(_tracks(scene, ground, judged))
     has_live = any(track.has_live_claim for track in tracks)
     project_at = clock.text(ground.moments.project_ms) if ground.moments.project_ms else ""
     is_paused = parking.is_paused(project_at, order.now, order.limits, has_live_claim=has_live)
     parked = [each for each in tracks if parking.is_parked(each, order.now, order.limits)]
     names = {(each.source, each.name) for each in parked}
-    kept, folded, deferred = [], [], 0
+    timely: list[model.Judged] = []
+    off: list[model.Judged] = []
     for each in judged:
-        subject = each.subject
-        taken_ms = ground.moments.taken_at.get(subject.key, 0)
-        touched_at = clock.text(taken_ms) if taken_ms else ""
-        is_off = deferring.is_put_off(subject, touched_at) or deferring.applying(
-            active_deferrals, subject, touched_at, order.now
-        )
-        if is_off:
-            deferred += bool(each.findings)
-            continue
-        rest = each.findings
-        if is_paused or (subject.key.source, subject.track) in names:
-            rest = parking.folded(rest)
-            if len(rest) < len(each.findings):
-                folded.append(each)
-        if rest:
-            kept.append(each._replace(findings=rest))
+        (off if _has_time(ground, order, put_off, each) else timely).append(each)
+    kept, folded = _folded(timely, None if is_paused else names)
     if is_paused and scene.subjects.unchecked:
         parked = [_whole(order, scene, project_at, judged)]
-    shown = [each for each in parked if not _is_deferred(active_deferrals, each, order)]
-    counts = _counts(scene, ground, kept, deferred, order.limits.alert_percent)
+    shown = [each for each in parked if not _is_deferred(put_off, each, order)]
+    counts = _counts(scene, ground, kept, order.limits.alert_percent)
+    counts["deferred"] = sum(bool(each.findings) for each in off)
     counts[model.PARKED_PROJECT] = len(shown)
     return Swept(
         order,
@@ -232,18 +221,50 @@ def _sorted_out(
         {each.subject.key: each.evidence.last_at for each in judged},
         tuple(dict.fromkeys(each.name for each in scene.subjects.tracks)),
         total=len(scene.subjects.tasks),
-        deferred=tuple(
-            f"{each.scope} {each.name}" + (f" until {each.until[:10]}" if each.until else "")
-            for each in active_deferrals
-            if each.scope != deferring.TASK
-        ),
+        deferred=tuple(_said(each) for each in put_off if each.scope != deferring.TASK),
     )
+
+
+def _has_time(
+    ground: gathering.Ground, order: Order, put_off: list[model.Deferral], judged: model.Judged
+) -> bool:
+    """Did somebody put it off, here or on its list, and nobody took it up since?"""
+    subject = judged.subject
+    taken_ms = ground.moments.taken_at.get(subject.key, 0)
+    taken_at = clock.text(taken_ms) if taken_ms else ""
+    applying = deferring.applying(put_off, subject, taken_at, order.now)
+    return deferring.is_put_off(subject, taken_at) or applying is not None
+
+
+def _folded(
+    judged: list[model.Judged], parked: set[tuple[str, str]] | None
+) -> tuple[list[model.Judged], list[model.Judged]]:
+    """What is said of each task, and what is not because its track or project is parked.
+
+    `parked` are the tracks that are; None if the whole project is.
+    """
+    kept, folded = [], []
+    for each in judged:
+        rest = each.findings
+        if parked is None or (each.subject.key.source, each.subject.track) in parked:
+            rest = parking.folded(rest)
+            if len(rest) < len(each.findings):
+                folded.append(each)
+        if rest:
+            kept.append(each._replace(findings=rest))
+    return kept, folded
+
+
+def _said(deferral: model.Deferral) -> str:
+    """What has time as a whole, in words."""
+    until = f" until {deferral.until[:10]}" if deferral.until else ""
+    return f"{deferral.scope} {deferral.name}{until}"
 
 
 def _urgency(judged: model.Judged) -> tuple[object, ...]:
     """By type, how sure it is, and priority; of equals the one whose trace is freshest."""
     first, at = judged.findings[0], judged.evidence.last_at
-    rank = model.urgency(judged.subject.priority)
+    rank = tasks.rank(judged.subject.priority)
     return (*first.rank, rank, -clock.parse(at) if at else 0, judged.subject.key)
 
 
@@ -313,7 +334,7 @@ def _whole(order: Order, scene: Scene, last_at: str, judged: list[model.Judged])
 
 
 def _counts(
-    scene: Scene, ground: gathering.Ground, kept: list[model.Judged], deferred: int, least: int
+    scene: Scene, ground: gathering.Ground, kept: list[model.Judged], least: int
 ) -> dict[str, int]:
     counts = dict.fromkeys((*model.TYPES, "orphans", "deferred"), 0)
     for each in kept:
@@ -329,7 +350,6 @@ def _counts(
         and key not in scene.known.foreign
         for key, subject in scene.subjects.tasks.items()
     )
-    counts["deferred"] = deferred
     return counts
 
 
@@ -354,54 +374,49 @@ def _active(scene: Scene, order: Order, ground: gathering.Ground) -> Iterator[Ac
         yield Active(source, track, section or track, done, total, clock.text(at), session)
 
 
-def _record(scene: Scene, swept: Swept, number: int) -> Swept:
-    """Write down what was found, settle what ended, and close the sweep."""
-    order = swept.order
-    tasks = scene.subjects.tasks
-    rows = [*reports.rows_of(swept.judged), *_parked_rows(swept)]
-    found = {each.subject.key for each in (*swept.judged, *swept.folded)}
+class _Ending:
+    """Says which of the open findings a sweep may close."""
 
-    def is_done(key: ids.TaskKey) -> bool:
-        subject = tasks.get(key)
-        return subject is not None and key not in found and scene.state_of(subject) == states.DONE
+    def __init__(self, scene: Scene, swept: Swept) -> None:
+        self._scene = scene
+        self._swept = swept
+        self._tasks = scene.subjects.tasks
+        self._found = {each.subject.key for each in (*swept.judged, *swept.folded)}
 
-    def is_judged(report: reports.Report) -> bool:
+    def is_done(self, key: ids.TaskKey) -> bool:
+        subject = self._tasks.get(key)
+        if subject is None or key in self._found:
+            return False
+        return self._scene.state_of(subject) == states.DONE
+
+    def is_judged(self, report: reports.Report) -> bool:
         """Was it looked at here, by who knows at least as much as who found it?
 
         Other checkouts have tasks that this one does not, and other machines other traces.
         """
+        swept, order = self._swept, self._swept.order
         key, last_at = report.key, report.last_activity or ""
         if report.orphan_type == model.PARKED_PROJECT:
             return key.source == deferring.PROJECT or key.id in swept.tracks
-        if key in tasks:
-            is_off = tasks[key].state not in model.OPEN
+        if key in self._tasks:
+            is_off = self._tasks[key].state not in model.OPEN
             return is_off or (key in swept.seen and swept.seen[key] >= last_at)
-        is_deep = order.sweep_type == model.DEEP
         gone_ms = clock.parse(order.now) - clock.parse(report.last_seen_at)
-        return is_deep and gone_ms > order.limits.parked_ms
+        return order.sweep_type == model.DEEP and gone_ms > order.limits.parked_ms
 
+
+def _record(scene: Scene, swept: Swept, number: int) -> Swept:
+    """Write down what was found, settle what ended, and close the sweep."""
+    order, ending = swept.order, _Ending(scene, swept)
+    how, now, by = order.sweep_type, order.now, order.by
+    rows = [*reports.rows_of(swept.judged), *_parked_rows(swept)]
+    store, judged, is_done = scene.store, ending.is_judged, ending.is_done
     try:
         recorded = reports.record(
-            scene.store,
-            order.sweep_type,
-            rows,
-            order.now,
-            order.by,
-            order.project,
-            judged=is_judged,
-            is_done=is_done,
+            store, how, rows, now, by, order.project, judged=judged, is_done=is_done
         )
-        deferrals.end_over(scene.store, scene.subjects, swept.taken, order.now, order.by)
-        reports.end(
-            scene.store,
-            number,
-            order.sweep_type,
-            order.now,
-            order.by,
-            swept.unchecked,
-            swept.counts,
-            recorded,
-        )
+        deferrals.end_over(store, scene.subjects, swept.taken, now, by)
+        reports.end(store, number, how, now, by, swept.unchecked, swept.counts, recorded)
     except (errors.StoreError, errors.FileError) as problem:
         return swept._replace(why_not=problem.message)
     return swept._replace(recorded=recorded)
