@@ -62,10 +62,10 @@ def read(
     """The timeline of a task that goes by these ids."""
     names = tuple(names)
     # What can be opened here comes before what the store kept of it.
-    indexed = sorted(_in_index(connection, key, names), key=_order)
+    indexed = list(_first(_in_index(connection, key, names)))
     found = [
         *indexed,
-        *sorted(_in_store(store, key, names), key=_order),
+        *_first(_in_store(store, key, names)),
         *_in_log(store, key),
         *_naming(connection, key, names, around, indexed),
         *claimed.done(connection, store, key, around),
@@ -144,7 +144,8 @@ def _order(each: model.Activity, ranks: dict[str, str] | None = None) -> tuple[s
     # Many records of a file bear the same time: byte 752 comes before byte 1127.
     path, _, place = each.pointer.partition("#")
     path = (ranks or {}).get(path, path)
-    place = _NUMBER.sub(lambda number: number[0].zfill(15), place)
+    if place:
+        place = _NUMBER.sub(lambda number: number[0].zfill(15), place)
     # What a commit says, and what it did to a list, stand together.
     origin = "git" if path != each.pointer.partition("#")[0] else each.source
     return each.at or "0", origin, path, place, each.source, each.kind, each.what, each.task
@@ -154,10 +155,24 @@ def _once(found: Iterable[model.Activity]) -> Iterator[model.Activity]:
     """Each record once, as it was found first."""
     seen = set()
     for each in found:
-        name = (each.source, each.record, each.task_source, each.task, each.kind, each.what)
+        name = _record(each)
         if name not in seen:
             seen.add(name)
             yield each
+
+
+def _first(found: Iterable[model.Activity]) -> Iterable[model.Activity]:
+    """Each record once, where it stands first, in whatever order they were found."""
+    first: dict[tuple[str, ...], model.Activity] = {}
+    for each in found:
+        other = first.setdefault(_record(each), each)
+        if other is not each and _order(each) < _order(other):
+            first[_record(each)] = each
+    return first.values()
+
+
+def _record(each: model.Activity) -> tuple[str, ...]:
+    return each.source, each.record, each.task_source, each.task, each.kind, each.what
 
 
 def _in_index(

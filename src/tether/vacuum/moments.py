@@ -38,7 +38,8 @@ _COMMITTED = (
 )
 _TICKED = (
     "SELECT record, COUNT(DISTINCT task_source || ':' || task) FROM activities"
-    " WHERE task <> '' AND what = 'ticked' GROUP BY record HAVING COUNT(*) > 1"
+    " WHERE file = (SELECT id FROM evidence_files WHERE path = 'git:list')"
+    " AND task <> '' AND what = 'ticked' GROUP BY record HAVING COUNT(*) > 1"
 )
 # Statements of one command, one commit or one export bear nearly the same time.
 _TOGETHER_MS = 60_000
@@ -157,7 +158,9 @@ def read(
     for row in store.rows(_SQL.told, until=until):
         key = ids.TaskKey(row["source"], row["task"])
         found.append(Touch(clock.parse(row["at"]), key, is_claim=bool(row["is_claim"])))
-    touches = [each._replace(key=names.get(each.key, each.key)) for each in found]
+    touches = [
+        each._replace(key=names[each.key]) if each.key in names else each for each in found
+    ]
     listed = {
         ids.TaskKey(source, task): clock.parse(at)
         for at, source, task in connection.execute(_LISTED)
