@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import agency
 from tests.conftest import Tether
 
 # Each costs more than a hot command's whole work, or drags something in that does.
@@ -160,6 +161,35 @@ def test_a_heartbeat_that_is_due_imports_nothing_heavy(
     tether("claim", "T1", cwd=settled, env=AGENT)
     due = {**AGENT, "TETHER_AGENTS_BEAT_SECONDS": "0"}
     assert heavy(modules(settled, environ | due, "events", "--json")) == set()
+
+
+def test_a_quick_sweep_that_finds_something_loads_no_parser_of_lists(
+    settled: Path, environ: dict[str, str]
+) -> None:
+    """The tasks that come up are looked up in the index, not in the lists."""
+    (settled / "plans").mkdir()
+    (settled / "plans/TRACK-H.md").write_text("- [ ] H.1.1 One\n- [ ] H.1.2 Two\n")
+    process = agency.sleeper()
+    who = environ | AGENT | {"TETHER_PID": str(process.pid)}
+    words = ("vacuum", "--quick", "--fail-on", "dead_claim")
+    assert modules(settled, who, "claim", "H.1.1", "--json")
+    assert _code(settled, environ, *words) == 0
+    agency.end(process)
+    assert _code(settled, environ, *words) == 6
+    # The first one has read the list, and a file at rest is trusted.
+    deadline = time.monotonic() + 10
+    imported = {"hashlib"}
+    while "hashlib" in imported and time.monotonic() < deadline:
+        imported = modules(settled, environ, "vacuum", "--quick", "--json")
+    assert heavy(imported) == set()
+    lists = {name for name in own(imported) if name.startswith("tether.tasks.sources")}
+    modules_of_lists = {"tether.tasks.sources", "tether.tasks.sources.kept"}
+    assert lists == modules_of_lists | {"tether.tasks.sources.model"}
+
+
+def _code(repo: Path, environ: dict[str, str], *words: str) -> int:
+    command = [sys.executable, "-m", "tether", *words]
+    return subprocess.run(command, cwd=repo, env=environ, capture_output=True).returncode
 
 
 def test_the_check_would_notice_a_heavy_module(settled: Path, environ: dict[str, str]) -> None:

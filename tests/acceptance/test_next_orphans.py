@@ -49,11 +49,11 @@ def process() -> Iterator[Process]:
 def found(scene: Scene, types: dict[str, str] = DROPPED, percent: int = 90) -> None:
     """Let a sweep have found that these tasks of the track were dropped."""
     made = []
+    at = clock.text(ago(9))
     for task, kind in types.items():
         reason = f"{task} is {kind}"
         finding = model.Finding(kind, model.SUSPECT, percent, (reason,), ("file:x",))
         evidence = {"reasons": [reason], "pointers": ["file:x"]}
-        at = clock.text(ago(9))
         made.append(reports.Row(ids.TaskKey("track", task), finding, "H", at, "s-0", evidence))
     with opened(scene) as store:
         now = clock.text(ago(0))
@@ -412,3 +412,23 @@ def test_what_somebody_has_or_has_done_is_not_offered(scene: Scene, process: Pro
     scene.done("claim", "beads:shop-b", who=who)
     scene.done("finish", "beads:shop-b", who=who)
     assert offered(scene, who=ONLY) == ["beads:shop-c"]
+
+
+# New work of the lists
+
+
+def test_waiting_makes_a_task_of_a_list_more_urgent(scene: Scene) -> None:
+    """One priority per `tasks.ageing_days`, for lists that say when a task was written down."""
+    task = "---\nid: task-{}\ntitle: Task\nstatus: To Do\ncreated_date: '{}'\npriority: {}\n---\n"
+    days = [clock.text(ago(since))[:10] for since in (60, 1, 1)]
+    for number, (day, priority) in enumerate(zip(days, ("low", "medium", "high"), strict=True)):
+        name = f"backlog/tasks/task-{number} - Task.md"
+        scene.write(name, task.format(number, day, priority))
+
+    def order(ageing_days: int) -> list[str]:
+        named = agent(SESSION, TETHER_TASKS_AGEING_DAYS=str(ageing_days))
+        return [key for key in offered(scene, who=named) if key.startswith("backlog:")]
+
+    assert order(0) == ["backlog:TASK-2", "backlog:TASK-1", "backlog:TASK-0"]
+    assert order(40) == ["backlog:TASK-2", "backlog:TASK-0", "backlog:TASK-1"]
+    assert order(15) == ["backlog:TASK-0", "backlog:TASK-2", "backlog:TASK-1"]

@@ -1,7 +1,7 @@
 """What to do next: what one holds, what others dropped, what is assigned, then what is most urgent.
 
-Of the lists that a team keeps, the most urgent task that is free; of equals the one that stands
-first, because their order is the team's own.
+Of the lists that a team keeps, the most urgent task that is free, where waiting makes more urgent;
+of equals the one that stands first, because their order is the team's own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator
 from tether import clock, ids
 from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.tasks import listing, ordering, states, views
-from tether.tasks import model as tasks
 
 if TYPE_CHECKING:
     from tether.brief import orphaned
@@ -93,8 +92,12 @@ def in_files(
         yield Offer(key, said, view, is_held=is_held)
 
 
-def in_lists(lists: finding.Lists, taken: Collection[ids.TaskKey]) -> Iterator[Offer]:
+def in_lists(
+    lists: finding.Lists, taken: Collection[ids.TaskKey], now: str, ageing_days: int
+) -> Iterator[Offer]:
     """The tasks of lists that nobody has and that wait for nothing, the most urgent first.
+
+    Those age whose lists say when they were written down.
 
     `taken` are those that somebody has, that are deferred, or that were closed as done.
     """
@@ -109,8 +112,14 @@ def in_lists(lists: finding.Lists, taken: Collection[ids.TaskKey]) -> Iterator[O
         # Of a task with parts a part is taken up, not the whole.
         if item.state == states.NEW and key not in taken and key not in parents
     ]
+    now_ms = clock.parse(now)
+
+    def urgency(item: sources.Item) -> float:
+        waited_ms = now_ms - clock.parse(item.created_at) if item.created_at else 0
+        return ordering.urgency(item.priority, waited_ms, ageing_days)
+
     # Sorting keeps the order of the lists among equals.
-    for item in sorted(free, key=lambda each: tasks.rank(each.priority)):
+    for item in sorted(free, key=urgency):
         if may_begin(lists, item):
             yield Offer(item.key, f"free, priority {item.priority}", item=item)
 

@@ -98,7 +98,7 @@ def _item(call: context.Context, key: ids.TaskKey) -> lists.Item | None:
     """The task as its list has it, if that is in this checkout."""
     if key.source == ids.OWN_SOURCE or call.workspace.root is None:
         return None
-    return call.lists.items.get(key)
+    return call.list_item(key)
 
 
 def refusal(answer: claims.Refused, session_id: str = "") -> errors.TetherError:

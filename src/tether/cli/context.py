@@ -12,10 +12,12 @@ from tether.hints import TYPE_CHECKING
 from tether.store import port
 
 if TYPE_CHECKING:
+    from tether import index
     from tether.agents import lookout, model, registry
     from tether.evidence import places, witness
     from tether.tasks import desk, views, workdir
     from tether.tasks.sources import finding, patterns
+    from tether.tasks.sources import model as lists_model
 
 # What says that an agent calls: without one of these the room `agents` is not even imported.
 _AGENT_VARIABLES = (
@@ -150,16 +152,30 @@ class Context:
         return said or tuple(each.name for each in finding.detect(self.workspace.root))
 
     @cached_property
+    def _index(self) -> index.Index:
+        from tether import index
+
+        return index.Index(self.workspace.store_dir)
+
+    @cached_property
     def lists(self) -> finding.Lists:
         """What the task lists of this checkout say."""
-        from tether import index
         from tether.tasks.sources import finding
 
-        kept = index.Index(self.workspace.store_dir)
         try:
-            return finding.read(self.workspace.root or "", self.sources, kept)
+            return finding.read(self.workspace.root or "", self.sources, self._index)
         finally:
-            kept.close()
+            self._index.close()
+
+    def list_item(self, key: ids.TaskKey) -> lists_model.Item | None:
+        """One task of the lists, which are read only if the index cannot tell."""
+        from tether.tasks.sources import kept
+
+        said = _listed(self.settings.text("tasks.sources"))
+        item = None
+        if "lists" not in self.__dict__ and (not said or key.source in said):
+            item = kept.look_up(self.workspace.root or "", self._index, key)
+        return item or self.lists.items.get(self.lists.resolve(key))
 
     @cached_property
     def id_kinds(self) -> patterns.Kinds:

@@ -46,17 +46,21 @@ def _in_files(call: context.Context) -> Iterator[choosing.Offer]:
             listed,
             call.viewer,
             call.session.agent_name,
-            clock.now_text(clock.SystemClock()),
-            call.settings.integer("tasks.ageing_days"),
+            *_ageing(call),
         )
     finally:
         listed.close()
 
 
+def _ageing(call: context.Context) -> tuple[str, int]:
+    """What time it is, and in how many days waiting lifts a task by one priority."""
+    return clock.now_text(clock.SystemClock()), call.settings.integer("tasks.ageing_days")
+
+
 def _held_of_lists(call: context.Context) -> Iterator[choosing.Offer]:
     for claim in claims.open_ones(call.store.rows, call.session.session_id):
-        if claim.source in call.sources:
-            item = call.lists.items.get(call.lists.resolve(claim.key))
+        if claim.source != ids.OWN_SOURCE:
+            item = call.list_item(claim.key)
             if item is not None and item.state in choosing.OPEN_IN_LISTS:
                 yield choosing.Offer(item.key, choosing.HELD, item=item, is_held=True)
 
@@ -92,7 +96,7 @@ def _in_lists(call: context.Context) -> Iterator[choosing.Offer]:
 
     last = gathering.claims(call.store) if call.store.exists() else {}
     taken = {key for key, each in last.items() if each.closed_at is None or each.outcome == "done"}
-    yield from choosing.in_lists(call.lists, taken)
+    yield from choosing.in_lists(call.lists, taken, *_ageing(call))
 
 
 class _PutOff:

@@ -94,8 +94,11 @@ def _compact(found: orientation.Orientation) -> str:
 
 def _titles(call: context.Context, found: orientation.Orientation) -> dict[ids.TaskKey, str]:
     """What the team's lists say of the tasks that the caller has."""
-    keys = [claim.key for claim in found.claims if claim.source in call.sources]
-    return {key: call.lists.items[key].text for key in keys if key in call.lists.items}
+    if call.workspace.root is None:
+        return {}
+    keys = [claim.key for claim in found.claims if claim.source != ids.OWN_SOURCE]
+    items = {key: call.list_item(key) for key in keys}
+    return {key: item.text for key, item in items.items() if item is not None}
 
 
 def _text(

@@ -114,7 +114,7 @@ def subject_of(call: context.Context, key: ids.TaskKey) -> model.Subject | None:
     if key.source != ids.OWN_SOURCE:
         from tether.vacuum import subjects
 
-        item = call.lists.items.get(call.lists.resolve(key))
+        item = call.list_item(key)
         return subjects.of_item(item) if item is not None else None
     if not ids.TaskId.is_valid(key.id):
         return None
@@ -158,5 +158,5 @@ def _record_quick(call: context.Context, found: list[quick.Found], now: str) -> 
 def _track(call: context.Context, key: ids.TaskKey) -> str:
     if key.source == ids.OWN_SOURCE or call.workspace.root is None:
         return ids.OWN_SOURCE if key.source == ids.OWN_SOURCE else ""
-    item = call.lists.items.get(key)
+    item = call.list_item(key)
     return item.track if item is not None else ""

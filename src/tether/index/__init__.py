@@ -5,6 +5,6 @@ happens to it, it is made anew and gives the same answers. Who cannot have its l
 """
 
 from tether.index.database import FILE_NAME, Index
-from tether.index.parsed import Parsed, Reader, Record, stamp
+from tether.index.parsed import Parsed, Reader, Record, choose, stamp
 
-__all__ = ["FILE_NAME", "Index", "Parsed", "Reader", "Record", "stamp"]
+__all__ = ["FILE_NAME", "Index", "Parsed", "Reader", "Record", "choose", "stamp"]

@@ -23,6 +23,10 @@ _KNOWN = (
     "SELECT path, stamp, facts FROM parsed_files"
     " WHERE worktree = ? AND parser = ? AND path >= ? AND path < ?"
 )
+_CHOSEN = (
+    "SELECT path, stamp FROM parsed_files"
+    " WHERE worktree = ? AND parser = ? AND stamp <> '' AND instr(facts, ?) > 0"
+)
 _RECORD = "SELECT hash, facts, record FROM parsed_files WHERE worktree = ? AND path = ?"
 _FORGET = "DELETE FROM parsed_files WHERE worktree = ? AND path = ?"
 _KEEP = "INSERT OR REPLACE INTO parsed_files VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -135,6 +139,20 @@ class Parsed:
                 except ValueError:  # a damaged index
                     return None
         return None
+
+
+def choose(index: database.Index, worktree: str, version: str, fact: str) -> list[str]:
+    """The records that have something among their facts; none if one of those files has changed."""
+    found = []
+    for path, known in index.rows(_CHOSEN, (worktree, version, fact)):
+        try:
+            seen = os.stat(os.path.join(worktree, path), follow_symlinks=False)
+        except OSError:
+            return []
+        if stamp(seen) != known:
+            return []
+        found += [record for _, _, record in index.rows(_RECORD, (worktree, path))]
+    return found
 
 
 def stamp(seen: os.stat_result) -> str:

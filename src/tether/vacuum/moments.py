@@ -158,9 +158,7 @@ def read(
     for row in store.rows(_SQL.told, until=until):
         key = ids.TaskKey(row["source"], row["task"])
         found.append(Touch(clock.parse(row["at"]), key, is_claim=bool(row["is_claim"])))
-    touches = [
-        each._replace(key=names[each.key]) if each.key in names else each for each in found
-    ]
+    touches = [each._replace(key=names[each.key]) if each.key in names else each for each in found]
     listed = {
         ids.TaskKey(source, task): clock.parse(at)
         for at, source, task in connection.execute(_LISTED)

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 
 from tether import ids
-from tether.hints import NamedTuple
+from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.tasks import model as tasks
 from tether.tasks import states
-from tether.tasks.sources import finding
 from tether.tasks.sources import model as lists
 from tether.vacuum import model
+
+if TYPE_CHECKING:
+    from tether.tasks.sources import finding
 
 # `*(deferred 2026-10-22)*` behind a task.
 _PUT_OFF = re.compile(

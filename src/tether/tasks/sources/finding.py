@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tether import __version__, errors, files, ids, index, text
-from tether.hints import Any, NamedTuple
-from tether.tasks.sources import dialects, history, model, places, reading
+from tether import errors, files, ids, index, text
+from tether.hints import NamedTuple
+from tether.tasks.sources import dialects, history, kept, model, places, reading
 
 MAX_BYTES = 8 * 1024 * 1024
 # A copy of a file has all of its tasks twice: some are enough to see that.
 _MAX_PROBLEMS = 100
 _MAX_LOOKS = 20
 _MAX_PREFIXES = 20
-_LISTS = (model.Item._fields.index("depends_on"), model.Item._fields.index("acceptance"))
-_ITEM_FIELDS = len(model.Item._fields)
 
 
 class Detected(NamedTuple):
@@ -108,12 +106,12 @@ def prefixes_of(tasks: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]
     return tuple(sorted(pair for pair, _ in found.most_common(_MAX_PREFIXES)))
 
 
-def read(top: str, sources: Iterable[str], kept: index.Index | None = None) -> Lists:
+def read(top: str, sources: Iterable[str], known: index.Index | None = None) -> Lists:
     """What these lists of a checkout say; with an index, only files that changed are parsed."""
     lists = Lists()
     for source in sources:
         if source in dialects.PLACES:
-            for listing in _Source(top, source).listings(kept):
+            for listing in _Source(top, source).listings(known):
                 lists.add(source, listing)
     return lists
 
@@ -127,18 +125,16 @@ class _Source:
         self._root = files.Root(top)
         self._refused: dict[str, str] = {}
 
-    def listings(self, kept: index.Index | None) -> Iterator[model.Listing]:
+    def listings(self, known: index.Index | None) -> Iterator[model.Listing]:
         paths = list(places.found(self._top, self._name))
-        parsed = self._parsed(kept, paths) if kept is not None else None
+        parsed = self._parsed(known, paths) if known is not None else None
         for path in paths:
+            listing = None
             if parsed is not None and path in parsed.facts:
-                listing = _restored(parsed.values(path)) or _restored(parsed.read(path).values)
-            else:
-                listing = self._listing(path, self._fetch(path))
-            if listing is not None:
-                yield listing
+                listing = kept.restored(parsed.values(path))
+            yield listing or self._listing(path, self._fetch(path))
 
-    def _parsed(self, kept: index.Index, paths: list[str]) -> index.Parsed:
+    def _parsed(self, known: index.Index, paths: list[str]) -> index.Parsed:
         stamps = {}
         for path in paths:
             seen = places.seen(self._top, path)
@@ -148,9 +144,8 @@ class _Source:
                 stamps[path] = index.stamp(seen)
         below = {path.partition("/")[0] for path in stamps}
         below |= {place.partition("/")[0] for place in dialects.PLACES[self._name]}
-        version = f"{self._name}-{reading.VERSION}-{__version__}-{_ITEM_FIELDS}"
-        reader = index.Reader(version, self._fetch, self._record)
-        return index.Parsed(kept, self._top, sorted(below), stamps, reader)
+        reader = index.Reader(kept.version(self._name), self._fetch, self._record)
+        return index.Parsed(known, self._top, sorted(below), stamps, reader)
 
     def _fetch(self, path: str) -> bytes | None:
         try:
@@ -172,26 +167,4 @@ class _Source:
         return reading.parse(self._name, path, content)
 
     def _record(self, path: str, content: bytes | None) -> index.Record:
-        return index.Record("", list(self._listing(path, content)))
-
-
-def _restored(values: list[Any]) -> model.Listing | None:
-    """A listing as the index has kept it; None if it is damaged."""
-    try:
-        items, progress, aliases, problems = values
-        return model.Listing(
-            tuple(_item(each) for each in items),
-            tuple(model.Progress._make(each) for each in progress),
-            tuple((old, new) for old, new in aliases),
-            tuple(model.Problem._make(each) for each in problems),
-        )
-    except (TypeError, ValueError, IndexError):
-        return None
-
-
-def _item(values: list[Any]) -> model.Item:
-    depends_on, acceptance = _LISTS
-    values = list(values)
-    values[depends_on] = tuple(values[depends_on])
-    values[acceptance] = tuple((bool(met), said) for met, said in values[acceptance])
-    return model.Item._make(values)
+        return kept.record(self._listing(path, content))

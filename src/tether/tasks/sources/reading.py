@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from tether.tasks.sources import backlog, beads, checkboxes, dialects, model
 
-# Other words for the same file make every one be read again: change it with what a parser finds.
-VERSION = "1"
-
 
 def parse(source: str, path: str, content: bytes) -> model.Listing:
     """What a file says. What is no UTF-8 is read as far as it is."""
