@@ -291,7 +291,7 @@ def test_hung_and_orphaned_are_found_and_the_rest_is_not(
         orphaned: "orphaned",
     }
     assert found[hung]["reason"] == f"process {process.pid} is there"
-    assert found[orphaned]["command"] == "claude --resume orphaned"
+    assert found[orphaned]["command"] == f"cd {scene.repo} && claude --resume orphaned"
     assert found[orphaned]["directory"] == str(scene.repo)
     assert found[orphaned]["last_said"]["text"] == "Two tests fail; I look into it."
     [task] = found[orphaned]["tasks"]
@@ -310,7 +310,7 @@ def test_a_session_that_tether_knows_is_hung_by_its_own_process(
     assert f"process {process.pid} is " in shown
     assert "  was at    track:H.1.2 Test it\n" in shown
     assert "  first     see that its process has ended" in shown
-    assert f"  continue  claude --resume {SESSION}\n" in shown
+    assert f"  continue  cd {scene.repo} && claude --resume {SESSION}\n" in shown
     assert shown.endswith("1 session stopped in the middle: 1 hung.\n")
     assert max(len(line) for line in shown.splitlines() if str(scene.repo) not in line) <= 80
     # Killed, it is orphaned at once, and what it had is its own until somebody takes it.
@@ -359,7 +359,8 @@ def test_a_codex_session_is_continued_by_codex(scene: Scene) -> None:
     path.write_text("\n".join(lines) + "\n")
     os.utime(path, (clock.parse(at) / 1000,) * 2)
     case = rescued(scene)["0199"]
-    assert (case["state"], case["command"]) == ("orphaned", "codex resume 0199")
+    assert case["state"] == "orphaned"
+    assert case["command"] == f"cd {scene.repo} && codex resume 0199"
     assert [each["key"] for each in case["tasks"]] == [SECOND]
 
 

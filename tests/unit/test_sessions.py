@@ -165,18 +165,29 @@ def test_what_stopped_long_ago_is_no_case_unless_its_process_is_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "session", "expected"),
+    ("kind", "session", "directory", "expected"),
     [
-        ("claude", "0b5a-1", "claude --resume 0b5a-1"),
-        ("codex", "0199", "codex resume 0199"),
-        ("gemini", "0199", ""),
-        ("cursor", "0199", ""),
-        ("claude", "a; rm b", ""),
-        ("claude", "--help", ""),
+        ("claude", "0b5a-1", "/src/app", "cd /src/app && claude --resume 0b5a-1"),
+        ("codex", "0199", "/src/app", "cd /src/app && codex resume 0199"),
+        ("codex", "0199", "/my app", "cd '/my app' && codex resume 0199"),
+        (
+            "codex",
+            "0199",
+            "/a'; rm -r b; '",
+            """cd '/a'"'"'; rm -r b; '"'"'' && codex resume 0199""",
+        ),
+        ("codex", "0199", "/a\nrm -r b", "codex resume 0199"),
+        ("codex", "0199", "/a\x1b[2J", "codex resume 0199"),
+        ("codex", "0199", "-", "codex resume 0199"),
+        ("codex", "0199", "", "codex resume 0199"),
+        ("gemini", "0199", "/src/app", ""),
+        ("cursor", "0199", "/src/app", ""),
+        ("claude", "a; rm b", "/src/app", ""),
+        ("claude", "--help", "/src/app", ""),
     ],
 )
-def test_the_command_that_continues(kind: str, session: str, expected: str) -> None:
-    assert rescue.command(kind, session) == expected
+def test_the_command_that_continues(kind: str, session: str, directory: str, expected: str) -> None:
+    assert rescue.command(kind, session, directory) == expected
 
 
 def test_a_session_was_at_what_it_holds_or_lost_or_else_named(store: port.Store) -> None:

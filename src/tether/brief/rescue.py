@@ -14,10 +14,11 @@ host neither. What a subagent writes counts for who started it.
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 from collections.abc import Callable, Iterable
 
-from tether import clock, ids
+from tether import clock, ids, text
 from tether.agents import claims, roll
 from tether.evidence import model, readers, timeline
 from tether.hints import NamedTuple
@@ -70,8 +71,8 @@ class Case(NamedTuple):
 
     @property
     def command(self) -> str:
-        """What continues it, in its directory; empty if nobody knows."""
-        return command(self.kind, self.facts.session)
+        """What continues it; empty if nobody knows."""
+        return command(self.kind, self.facts.session, self.facts.cwd)
 
 
 class Order(NamedTuple):
@@ -96,14 +97,14 @@ def judge(ending: str, verdict: str, silent_ms: int, is_recent: bool, limit_ms: 
     return ORPHANED if is_over else ""
 
 
-def command(kind: str, session: str) -> str:
-    """What takes up a conversation again."""
-    # The id is from a file that anybody may have written, and the command is there to be pasted.
-    return _RESUMED_BY[kind].format(session) if _may_resume(kind, session) else ""
-
-
-def _may_resume(kind: str, session: str) -> bool:
-    return kind in _RESUMED_BY and ids.SessionId.is_valid(session)
+def command(kind: str, session: str, directory: str) -> str:
+    """What takes up a conversation again, where it was: agents know only those of a directory."""
+    # Both are from a file that anybody may have written, and the command is there to be pasted.
+    if kind not in _RESUMED_BY or not ids.SessionId.is_valid(session):
+        return ""
+    resumed = _RESUMED_BY[kind].format(session)
+    is_plain = os.path.isabs(directory) and text.one_line(directory) == directory
+    return f"cd {shlex.quote(directory)} && {resumed}" if is_plain else resumed
 
 
 def find(

@@ -169,7 +169,8 @@ def _block(case: room.Case, tasks: list[Task]) -> list[str]:
     if case.command and case.state == room.HUNG:
         lines += fact("first", "see that its process has ended: two must not go on with it")
     if case.command:
-        lines += fact("continue", case.command)
+        # On one line however long it is: it is there to be copied.
+        lines.append(f"  {'continue':<{LABEL_WIDTH}} {text.one_line(case.command)}")
     for each in tasks:
         lines += fact("handoff", f"tether handoff {each.key.label}")
         if each.packet is not None:
