@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import hypothesis
 import pytest
 
 from tests import figures as figures_module
-from tests import parts, servers
+from tests import forking, parts, servers
 
 # Nothing of the machine that runs the tests may reach them.
 _OWN_ENVIRON = {
@@ -82,8 +83,18 @@ def repo(tmp_path: Path, git: Callable[..., str]) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def forking_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[forking.Server]:
+    """Runs commands of the command line, each in a process of its own."""
+    # Not where tests are: the path of a socket must be short.
+    with tempfile.TemporaryDirectory(prefix="tether-tests-") as directory:
+        server = forking.Server(f"{directory}/socket")
+        yield server
+        server.stop()
+
+
 @pytest.fixture
-def tether(environ: dict[str, str]) -> Tether:
+def tether(environ: dict[str, str], forking_server: forking.Server) -> Tether:
     """The command line in a process of its own."""
 
     def call(
@@ -93,10 +104,15 @@ def tether(environ: dict[str, str]) -> Tether:
         stdin: str = "",
         user: int | None = None,
     ) -> Ended:
+        own = {**environ, **(env or {})}
+        if user is None and forking.can_run(own):
+            ended = Ended(*forking_server.run(words, str(cwd), own, stdin))
+            assert "Traceback" not in ended.err, ended.err
+            return ended
         done = subprocess.run(
             [sys.executable, "-m", "tether", *words],
             cwd=cwd,
-            env={**environ, **(env or {})},
+            env=own,
             input=stdin,
             capture_output=True,
             text=True,

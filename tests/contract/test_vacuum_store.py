@@ -65,6 +65,7 @@ ON_BOTH = {
     "test_a_finding_that_is_seen_again_is_the_same_one",
     "test_the_database_takes_no_second_open_row",
     "test_many_findings_are_written_down_in_batches",
+    "test_what_changed_since_a_time_is_counted_whoever_changed_it",
     "test_a_finding_of_a_task_that_is_done_is_completed",
     "test_what_a_lesser_sweep_sees_too_it_may_clear",
     "test_all_findings_of_a_track_are_settled_at_once",
@@ -887,3 +888,24 @@ def test_an_export_keeps_findings_sweeps_and_deferrals(
     assert put_off(other, deferral(number=3)) != []
     assert reports.begin(other, model.QUICK, day(4), "ada", "house") == number + 1
     other.close()
+
+
+def test_what_changed_since_a_time_is_counted_whoever_changed_it(store: port.Store) -> None:
+    record(store, 1, row(), row(kind="dead_claim"))
+    assert reports.since(store, day(1)) == reports.Recorded()
+    record(store, 2, row(OTHER), how=model.QUICK)
+    assert reports.since(store, day(1)) == reports.Recorded(new=1)
+    assert len(settle(store, TASK, "adopted")) == 2
+    assert reports.since(store, day(1)) == reports.Recorded(new=1, settled=2)
+    assert reports.since(store, day(4)) == reports.Recorded(settled=2)
+    assert reports.since(store, day(5)) == reports.Recorded()
+
+
+def test_a_sweep_tells_what_changed_since_the_one_before(world: World) -> None:
+    """Also what a quick sweep has written down in between."""
+    world.work("H.1.2", 13)
+    world.sweep(14)
+    record(world.store, 14.5, row(OTHER, "dead_claim"), how=model.QUICK)
+    told = world.sweep(14.6).recorded
+    assert told is not None
+    assert told.new == 1

@@ -74,7 +74,7 @@ class Sweep(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """What writing down came to."""
+    """How the findings changed."""
 
     new: int = 0
     settled: int = 0
@@ -196,6 +196,12 @@ def record(
         chosen = gone[begin_at : begin_at + _BATCH]
         store.write("vacuum", functools.partial(_clear, chosen, now, by, is_done))
     return Recorded(sum(name not in known for name in found), len(gone))
+
+
+def since(store: port.Store, at: str) -> Recorded:
+    """How many findings are new since a time, and how many were settled, by whomever."""
+    [row] = store.rows(_SQL.changed_since, at=at)
+    return Recorded(row["new_ones"], row["settled_ones"])
 
 
 def _may_settle(

@@ -84,7 +84,7 @@ class Swept(NamedTuple):
     before: reports.Sweep | None = None
     """The sweep before this one of the same kind; one without an end was interrupted."""
     recorded: reports.Recorded | None = None
-    """None if there is no store, or it cannot be written to."""
+    """What changed since the sweep before; None if there is no store that can be written to."""
     why_not: str = ""
     total: int = 0
     """How many tasks there are at all."""
@@ -417,6 +417,9 @@ def _record(scene: Scene, swept: Swept, number: int) -> Swept:
         )
         deferrals.end_over(store, scene.subjects, swept.taken, now, by)
         reports.end(store, number, how, now, by, swept.unchecked, swept.counts, recorded)
+        if swept.before is not None:
+            # With what quick sweeps, adopters and others have written meanwhile.
+            recorded = reports.since(store, swept.before.started_at)
     except (errors.StoreError, errors.FileError) as problem:
         return swept._replace(why_not=problem.message)
     return swept._replace(recorded=recorded)

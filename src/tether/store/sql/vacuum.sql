@@ -155,6 +155,13 @@ UPDATE deferrals SET ended_at = :now, ended_why = :why
 WHERE scope = :scope AND source = :source AND name = :name AND ended_at IS NULL
 RETURNING *;
 
+-- name: changed_since
+-- How many findings were first seen, and how many were settled, after a time.
+SELECT COALESCE(SUM(CASE WHEN created_at > :at THEN 1 ELSE 0 END), 0) AS new_ones,
+       COALESCE(SUM(CASE WHEN resolved_at > :at THEN 1 ELSE 0 END), 0) AS settled_ones
+FROM vacuum_reports
+WHERE created_at > :at OR resolved_at > :at;
+
 -- name: orphans
 -- Tasks that somebody should take up again, the most urgent first and the freshest of equals.
 SELECT source, task_id, orphan_type, sweep_type, grade, percent, last_activity, last_seen_at,
