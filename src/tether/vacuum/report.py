@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tether import clock, text
 from tether.hints import NamedTuple
-from tether.vacuum import model, parking, sweeps
+from tether.vacuum import model, parking, sweeps, tracks
 
 _RULE = "═"
 _TITLE_CHARS = 200
@@ -281,7 +281,7 @@ def _cut(line: str, width: int) -> str:
     return line if len(line) <= width else line[: width - 1].rstrip() + "…"
 
 
-def _heading(each: sweeps.Active) -> str:
+def _heading(each: tracks.Active) -> str:
     """The id of a section if it has one: `D.2: Harden the settings page` is `D.2`."""
     begin = each.name.partition(":")[0].partition(" ")[0]
     is_id = _SECTION_ID.fullmatch(begin) and any(char.isdigit() for char in begin)

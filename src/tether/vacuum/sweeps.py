@@ -28,10 +28,10 @@ from tether.vacuum import (
     reports,
     rules,
     subjects,
+    tracks,
 )
 
 _TELL_EVERY = 50
-_MAX_ACTIVE = 200
 
 
 class Order(NamedTuple):
@@ -45,22 +45,6 @@ class Order(NamedTuple):
     host_id: str = ""
 
 
-class Active(NamedTuple):
-    """A section, or a list, in which something happened lately."""
-
-    source: str
-    track: str
-    name: str
-    done: int
-    total: int
-    last_at: str
-    session: str
-
-    @property
-    def percent(self) -> int:
-        return 100 * self.done // self.total if self.total else 0
-
-
 class Swept(NamedTuple):
     """What a sweep came to."""
 
@@ -70,7 +54,7 @@ class Swept(NamedTuple):
     folded: tuple[model.Judged, ...]
     """What would be said of tasks whose track or project is parked."""
     parked: tuple[parking.Track, ...]
-    active: tuple[Active, ...]
+    active: tuple[tracks.Active, ...]
     counts: dict[str, int]
     unchecked: int
     taken: dict[ids.TaskKey, str]
@@ -192,11 +176,11 @@ def _sorted_out(
 ) -> Swept:
     """Set aside what has time and what is parked, and count the rest."""
     put_off = quick.deferrals(scene.store) if scene.store.exists() else []
-    tracks = list(_tracks(scene, ground, judged))
-    has_live = any(track.has_live_claim for track in tracks)
+    every = list(tracks.all_of(scene.subjects, ground, judged))
+    has_live = any(track.has_live_claim for track in every)
     project_at = clock.text(ground.moments.project_ms) if ground.moments.project_ms else ""
     is_paused = parking.is_paused(project_at, order.now, order.limits, has_live_claim=has_live)
-    parked = [each for each in tracks if parking.is_parked(each, order.now, order.limits)]
+    parked = [each for each in every if parking.is_parked(each, order.now, order.limits)]
     names = {(each.source, each.name) for each in parked}
     timely: list[model.Judged] = []
     off: list[model.Judged] = []
@@ -204,7 +188,7 @@ def _sorted_out(
         (off if _has_time(ground, order, put_off, each) else timely).append(each)
     kept, folded = _folded(timely, None if is_paused else names)
     if is_paused and scene.subjects.unchecked:
-        parked = [_whole(order, scene, project_at, judged)]
+        parked = [tracks.whole(scene.subjects, order.project, project_at, judged)]
     shown = [each for each in parked if not _is_deferred(put_off, each, order)]
     counts = _counts(scene, ground, kept, order.limits.alert_percent)
     counts["deferred"] = sum(bool(each.findings) for each in off)
@@ -214,7 +198,7 @@ def _sorted_out(
         tuple(sorted(kept, key=_urgency)),
         tuple(sorted(folded, key=_urgency)),
         tuple(shown),
-        tuple(_active(scene, order, ground)),
+        tuple(tracks.active(scene.subjects, ground, order.limits)),
         counts,
         scene.subjects.unchecked,
         {key: clock.text(at) for key, at in ground.moments.taken_at.items()},
@@ -277,62 +261,6 @@ def _is_deferred(active: list[model.Deferral], track: parking.Track, order: Orde
     )
 
 
-def _tracks(
-    scene: Scene, ground: gathering.Ground, judged: list[model.Judged]
-) -> Iterator[parking.Track]:
-    last: dict[tuple[str, str], int] = {}
-    opened: dict[tuple[str, str], int] = {}
-    begun: dict[tuple[str, str], int] = {}
-    born: dict[tuple[str, str], int] = {}
-    for key, subject in scene.subjects.tasks.items():
-        name = (key.source, subject.track)
-        last[name] = max(last.get(name, 0), ground.last_touch(key))
-        opened[name] = opened.get(name, 0) + (subject.state in model.OPEN)
-        if subject.state in model.OPEN:
-            born[name] = max(born.get(name, 0), _born(ground, subject))
-    live = set()
-    for each in judged:
-        name = (each.subject.key.source, each.subject.track)
-        begun[name] = begun.get(name, 0) + (each.subject.state in model.OPEN)
-        if each.evidence.hold is not None and each.evidence.hold.is_live:
-            live.add(name)
-    for track in scene.subjects.tracks:
-        name = (track.source, track.name)
-        at = last.get(name, 0)
-        yield parking.Track(
-            *track,
-            opened.get(name, 0),
-            clock.text(at) if at else "",
-            name in live,
-            begun.get(name, 0),
-            clock.text(born[name]) if born.get(name) else "",
-        )
-
-
-def _born(ground: gathering.Ground, subject: model.Subject) -> int:
-    """When a task was written down; 0 if nobody knows."""
-    created = clock.parse(subject.created_at) if subject.created_at else 0
-    return max(created, ground.moments.listed_at.get(subject.key, 0))
-
-
-def _whole(order: Order, scene: Scene, last_at: str, judged: list[model.Judged]) -> parking.Track:
-    """The project as one thing that is parked."""
-    tracks = scene.subjects.tracks
-    done, total = sum(each.done for each in tracks), sum(each.total for each in tracks)
-    begun = sum(each.subject.state in model.OPEN for each in judged)
-    return parking.Track(
-        deferring.PROJECT,
-        order.project,
-        order.project,
-        done,
-        total,
-        scene.subjects.unchecked,
-        last_at,
-        False,
-        begun,
-    )
-
-
 def _counts(
     scene: Scene, ground: gathering.Ground, kept: list[model.Judged], least: int
 ) -> dict[str, int]:
@@ -351,27 +279,6 @@ def _counts(
         for key, subject in scene.subjects.tasks.items()
     )
     return counts
-
-
-def _active(scene: Scene, order: Order, ground: gathering.Ground) -> Iterator[Active]:
-    """Where something happened lately, newest first."""
-    since = clock.parse(order.now) - order.limits.stale_ms
-    found: dict[tuple[str, str, str], list[int]] = {}
-    last: dict[tuple[str, str, str], tuple[int, str]] = {}
-    for key, subject in scene.subjects.tasks.items():
-        name = (key.source, subject.track, subject.section)
-        count = found.setdefault(name, [0, 0])
-        if subject.state != "cancelled":
-            count[0] += subject.state == states.DONE
-            count[1] += 1
-        touched = ground.last_touch(key)
-        if touched >= since:
-            by = ground.moments.by.get(key, "")
-            last[name] = max(last.get(name, (0, "")), (touched, by))
-    recent = sorted(last.items(), key=lambda each: (-each[1][0], each[0]))
-    for (source, track, section), (at, session) in recent[:_MAX_ACTIVE]:
-        done, total = found[source, track, section]
-        yield Active(source, track, section or track, done, total, clock.text(at), session)
 
 
 class _Ending:
