@@ -124,6 +124,7 @@ def test_what_failed_is_told_in_its_line(scene: Scene) -> None:
     ended = scene.run("maintain", TETHER_TASKS_SOURCES="nonsense")
     assert (ended.code, len(ended.out.splitlines())) == (1, 4)
     assert "deep     failed: tasks.sources: there is no kind of list 'nonsense'." in ended.out
+    assert ended.out.splitlines()[-1] == "vacuum   failed as deep did"
     assert "Not everything was done: deep, vacuum. The rest was." in ended.err
     assert states(scene)["deep"] == "done"
 
@@ -133,3 +134,29 @@ def test_without_a_store_there_is_nothing_to_keep(repo: Path, tether: Tether) ->
     assert ended.code == 0
     assert ended.out.count("there is no store yet") == 3
     assert not os.path.exists(repo / ".git" / "tether" / "tether.db")
+
+
+def test_outside_of_a_repository_it_fails_as_every_command_does(
+    tmp_path: Path, tether: Tether
+) -> None:
+    ended = tether("maintain", cwd=tmp_path)
+    assert (ended.code, ended.out) == (5, "")
+    assert ended.err.count("not inside a Git repository") == 1
+    assert tether("maintain", "--json", cwd=tmp_path).json["error"]["code"] == "not_a_repository"
+
+
+def test_a_setting_that_cannot_be_read_is_told_once(scene: Scene) -> None:
+    ended = scene.run("maintain", TETHER_MAINTAIN_DEEP_DAYS="often")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.count("maintain.deep_days must be a whole number") == 1
+    assert "The rest was" not in ended.err
+
+
+def test_what_keeps_several_steps_from_being_done_is_told_once(scene: Scene) -> None:
+    """Planted: a store that is none."""
+    (scene.repo / ".git/tether/tether.db").write_bytes(b"no store at all" * 100)
+    ended = scene.run("maintain")
+    assert ended.code == 1
+    assert ended.out.count("failed: ") == 1
+    assert ended.out.count("failed as sweep did") == 2
+    assert "Not everything was done: sweep, deep, vacuum. The rest was." in ended.err

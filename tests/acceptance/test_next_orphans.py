@@ -16,7 +16,7 @@ from tests.acceptance.test_vacuum_cli import ago, drop, opened, rows, tick
 from tests.conftest import Tether
 from tests.scenes import BY_HAND, OTHER, PERSON, SESSION, TRACK, Git, Scene, agent
 from tether import clock, ids
-from tether.agents import claims
+from tether.agents import claims, roll
 from tether.vacuum import model, reports
 
 OWN = "T20261115-abc123"
@@ -105,6 +105,27 @@ def test_orient_in_one_line(scene: Scene) -> None:
         "ada: 0 held, 0 unread, 0 stalled, 3 orphans (2 dead_claim, 1 stale_in_progress),"
         " next H.1.1\n"
     )
+
+
+def test_the_one_line_of_orient_fits_on_a_terminal(scene: Scene) -> None:
+    found(scene)
+    short = scene.on_a_terminal("orient", "--compact", columns=80)
+    assert short == ("ada: 0 held, 0 unread, 0 stalled, 5 orphans (1 dead_claim, …), next H.1.5\n")
+    short = scene.on_a_terminal("orient", "--compact", columns=60)
+    assert short == "ada: 0 held, 0 unread, 0 stalled, 5 orphans, next H.1.5\n"
+    assert scene.on_a_terminal("orient", "--compact", columns=200).count("1 ") == 5
+
+
+def test_orient_counts_nobody_who_is_known_to_be_gone(scene: Scene, process: Process) -> None:
+    scene.done("claim", "H.1.2", who=agent(SESSION, TETHER_PID=str(process.pid)))
+    drop(scene)
+    with opened(scene) as store:
+        agency.begin(store, "s-8")
+        agency.silence(store, "s-8", 100_000)
+    assert orient(scene)["here"] == 1, "one was killed, and one is silent for long"
+    assert "1 session here." in scene.done("orient").out
+    with opened(scene) as store:
+        assert len(roll.here(store.rows)) == 3, "no sweep has looked yet"
 
 
 def test_orient_for_programs(scene: Scene) -> None:
@@ -337,6 +358,70 @@ def test_nothing_to_do_is_no_failure(scene: Scene) -> None:
     assert orient(scene)["next"] is None
 
 
+def test_where_all_was_begun_and_nobody_is_at_work_the_vacuum_is_named(scene: Scene) -> None:
+    (scene.repo / INBOX).unlink()
+    scene.write(TRACK, "- [~] H.1.1 Task 1\n- [~] H.1.2 Task 2\n")
+    hint = "`tether vacuum` shows what was begun and dropped, or parked."
+    assert scene.done("next", "--json").json["not_free"] == {"begun": 2, "for_merge": 0}
+    for words in (("next",), ("next", "--claim"), ("orient",)):
+        page = scene.done(*words).out
+        assert "2 open tasks" in page, words
+        assert page.endswith(f"{hint}\n"), words
+
+
+def test_a_file_that_somebody_began_elsewhere_is_a_case_for_the_vacuum(scene: Scene) -> None:
+    (scene.repo / INBOX).unlink()
+    scene.write(TRACK, "- [x] H.1.1 Task 1\n")
+    scene.write(
+        f"work/assigned/bo/{OWN}.yaml", f"id: {OWN}\ntitle: It\nagent: bo\nstatus: in_progress\n"
+    )
+    assert scene.done("next").out == (
+        "Nothing to do: no task is free for you.\n"
+        "`tether vacuum` shows what was begun and dropped, or parked.\n"
+    )
+
+
+def test_what_is_held_is_no_case_for_the_vacuum(scene: Scene, process: Process) -> None:
+    (scene.repo / INBOX).unlink()
+    scene.write(TRACK, "- [~] H.1.1 Task 1\n")
+    scene.done("claim", "H.1.1", who=agent(SESSION, TETHER_PID=str(process.pid)))
+    for verb in ("next", "orient"):
+        assert "tether vacuum" not in scene.done(verb).out, verb
+
+
+def test_where_a_sweep_found_a_parked_project_the_vacuum_is_named(scene: Scene) -> None:
+    (scene.repo / INBOX).unlink()
+    scene.write(TRACK, "- [ ] H.1.1 Task 1 *(deferred 2026-10-22)*\n")
+    assert "tether vacuum" not in scene.done("next").out
+    with opened(scene) as store:
+        now = clock.text(ago(0))
+        number = reports.begin(store, model.STANDARD, now, "ada", "repo")
+        counts = {model.PARKED_PROJECT: 1}
+        reports.end(store, number, model.STANDARD, now, "ada", 1, counts, reports.Recorded())
+    assert "`tether vacuum` shows what was begun" in scene.done("next").out
+
+
+def test_what_only_waits_for_a_merge_is_told(scene: Scene) -> None:
+    """A task with a file and one of a list, done on another branch; then one that waits for it."""
+    scene.plan("- [ ] H.1.1 Task 1")
+    there = scene.repo.parent / "there"
+    scene.git("worktree", "add", "-q", "-b", "side", str(there), cwd=scene.repo)
+    for task in (OWN, "H.1.1"):
+        scene.done("claim", task, who=agent(SESSION), cwd=there)
+        scene.done("finish", task, who=agent(SESSION), cwd=there)
+    assert scene.done("next", "--json").json["not_free"] == {"begun": 0, "for_merge": 2}
+    assert scene.done("next").out.startswith("No task is free for you; 2 wait for a merge.\n")
+    fields = f"title: Next\nagent: ''\nstatus: new\ndepends_on: [{OWN}]\n"
+    scene.write("work/inbox/T-9.yaml", f"id: T-9\n{fields}")
+    assert "No task is free for you; 3 wait for a merge." in scene.done("orient").out
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "x"])
+def test_no_number_of_tasks_is_a_mistake(scene: Scene, limit: str) -> None:
+    ended = scene.run("next", f"--limit={limit}", "--json")
+    assert (ended.code, ended.json["error"]["code"]) == (2, "usage")
+
+
 def test_a_task_of_a_list_that_has_time_is_not_offered(scene: Scene) -> None:
     scene.write(TRACK, "- [ ] H.1.1 Task 1 *(deferred 2026-10-22)*\n- [ ] H.1.2 A\n- [ ] H.1.3 B\n")
     assert offered(scene) == [OWN, "track:H.1.2", "track:H.1.3"]
@@ -432,3 +517,43 @@ def test_waiting_makes_a_task_of_a_list_more_urgent(scene: Scene) -> None:
     assert order(0) == ["backlog:TASK-2", "backlog:TASK-1", "backlog:TASK-0"]
     assert order(40) == ["backlog:TASK-2", "backlog:TASK-0", "backlog:TASK-1"]
     assert order(15) == ["backlog:TASK-0", "backlog:TASK-2", "backlog:TASK-1"]
+
+    def why(ageing_days: int) -> dict[str, str]:
+        named = agent(SESSION, TETHER_TASKS_AGEING_DAYS=str(ageing_days))
+        value = scene.done("next", "--limit", "20", "--json", who=named).json
+        return {each["key"]: each["why"] for each in value["tasks"]}
+
+    assert why(15)["backlog:TASK-0"] == "free, priority low, waiting for 60 days"
+    assert why(15)["backlog:TASK-1"] == "free, priority normal"
+    assert why(61)["backlog:TASK-0"] == "free, priority low", "that has lifted nothing"
+
+
+def test_a_file_says_for_how_long_it_waits(scene: Scene) -> None:
+    long_ago = clock.text(ago(40.5))
+    fields = f"title: Old\nagent: ''\nstatus: new\npriority: low\ncreated_at: {long_ago}\n"
+    scene.write("work/inbox/T-1.yaml", f"id: T-1\n{fields}")
+    first = scene.done("next", "--json").json["task"]
+    assert (first["key"], first["why"]) == ("T-1", "free, priority low, waiting for 40 days")
+    assert "why: free, priority low, waiting for 40 days" in scene.done("next").out
+
+
+# Who dropped it, and what is more urgent
+
+
+def test_of_those_whose_owner_died_the_more_urgent_comes_first(scene: Scene) -> None:
+    """A sweep of the list knows how urgent each is, and the store alone does not."""
+    scene.plan("- [ ] H.1.1 One", "- [ ] H.1.2 Two (P0)", "- [ ] H.1.3 Three")
+    for number, task in enumerate(("H.1.1", "H.1.2", "H.1.3")):
+        drop(scene, task, f"s-{number}")
+    page = scene.done("vacuum", "--json").json["vacuum"]["orphans"]
+    assert [each["id"] for each in page][0] == "H.1.2"
+    assert offered(scene)[0] == "track:H.1.2"
+    assert orient(scene)["orphans"]["first"][0]["key"] == "track:H.1.2"
+
+
+def test_who_died_did_not_let_go(scene: Scene) -> None:
+    drop(scene, OWN, OTHER)
+    scene.done("sweep")
+    said = scene.done("task", "list").out
+    assert "had it and is gone" in said
+    assert "let go" not in said

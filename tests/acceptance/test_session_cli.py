@@ -144,7 +144,7 @@ def test_without_a_terminal_nothing_is_kept_silently(scene: Scene) -> None:
 
 def test_a_person_is_asked_on_a_terminal(scene: Scene) -> None:
     scene.done("claim", FIRST)
-    assert on_a_terminal(scene, "n\n", "session", "end").count("Unfinished: track:H.1.1") == 2
+    assert on_a_terminal(scene, "n\n", "session", "end").count("Unfinished: track:H.1.1") == 1
     assert open_claims(scene) == [FIRST]
     on_a_terminal(scene, "\n", "session", "end")
     assert open_claims(scene) == []
@@ -226,6 +226,22 @@ def test_gc_says_itself_what_others_would_do_by_the_way(
     ended = tether("session", "gc", "--json", cwd=scene.repo, env=scenes.PERSON)
     [stale] = ended.json["stale_agents"]
     assert stale["released_items"] == [FIRST]
+
+
+def test_what_is_freed_fits_on_a_terminal(scene: Scene) -> None:
+    sessions = [f"0b5a1d9e-1111-4222-8333-44445555666{number}" for number in (1, 2)]
+    for session, task in zip(sessions, (FIRST, SECOND), strict=True):
+        process = agency.sleeper()
+        name = f"builder-of-houses-{session[-1]}"
+        claim(scene, task, who=agent(session, TETHER_PID=str(process.pid), TETHER_AGENT=name))
+        agency.end(process)
+    lines = scene.on_a_terminal("session", "gc", columns=80).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert f"builder-of-houses-1 ({sessions[0]}) is over; freed" in lines
+    assert "  track:H.1.1." in lines
+    assert lines[-1] == "`tether vacuum` looks further, `tether vacuum adopt ID` takes one up."
+    whole = scene.done("session", "gc").out.splitlines()
+    assert whole[1].endswith("any more"), "what is no terminal has no margin"
 
 
 def test_gc_leaves_the_living_alone(scene: Scene, process: subprocess.Popen[bytes]) -> None:
@@ -371,6 +387,18 @@ def test_packets_are_the_whole_handoff(scene: Scene) -> None:
     assert task["packet"]["task"][0]["text"] == "track:H.1.1: Build it (new)"
     assert task["packet"]["notes"][0]["text"].endswith("Mind the roof.")
     assert "    Notes for you:" in scene.done("session", "rescue", "--packets").out
+
+
+def test_packets_fit_on_a_terminal(scene: Scene) -> None:
+    stopped(scene, SESSION)
+    scene.done("handoff", "H.1.1", "--note", "Mind the roof, " + "and the walls, " * 20)
+    lines = scene.on_a_terminal("session", "rescue", "--packets", columns=80).splitlines()
+    own = [line for line in lines if str(scene.repo) not in line]
+    assert max(map(len, own)) <= 80
+    assert "  handoff   tether handoff track:H.1.1" in lines
+    notes = lines.index("    Notes for you:")
+    assert lines[notes + 2].startswith("          ")
+    assert max(map(len, scene.done("session", "rescue", "--packets").out.splitlines())) > 300
 
 
 def test_the_asker_and_its_own_transcript_are_no_case(scene: Scene) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from tests.acceptance.test_vacuum_cli import (
 )
 from tests.conftest import Ended, Tether
 from tests.scenes import BY_HAND, OTHER, PERSON, SESSION, TRACK, Git, Scene, agent
-from tether import clock, ids
+from tether import clock, ids, text
 from tether.agents import claims, model
 from tether.store import port, sql
 from tether.vacuum import model as vacuum
@@ -136,6 +137,53 @@ def test_an_agent_gets_the_packet_inside_a_fence(scene: Scene) -> None:
     assert "is yours" in head
     assert "Where it stopped:" in fenced
     assert all(line.startswith("|") for line in fenced.strip().split("\n")[2:-1])
+
+
+def stopped(scene: Scene, *words: str, who: dict[str, str] | None = None) -> list[str]:
+    """What a packet says of where a task stopped."""
+    verb = "adopt" if words[0] == "vacuum" else words[0]
+    value = scene.done(*words, "--json", who=who).json[verb]
+    sections = value["handoff"]["sections"] if verb == "adopt" else value["sections"]
+    return [line["text"] for line in sections["stopped"]]
+
+
+@pytest.mark.parametrize("who", [PERSON, agent("s-3")], ids=["person", "agent"])
+def test_to_adopt_is_no_work(scene: Scene, who: dict[str, str]) -> None:
+    """Where it stopped is where those before stopped, also for who asks a moment later."""
+    at = ago(9)
+    scene.commit("feat(H.1.1): Lay the ground", "a.py", at_ms=at)
+    drop(scene)
+    claimed = sql.Query("back", "", "UPDATE events SET at = :at WHERE type = 'claim_taken'")
+    with opened(scene) as store:
+        store.write("test", lambda one: one.rows(claimed, at=clock.text(at)))
+    last = f"Last worked on {text.minute(clock.text(at))}."
+    for words in (("vacuum", "adopt", TASK), ("handoff", TASK), ("vacuum", "adopt", TASK)):
+        found = stopped(scene, *words, who=who)
+        assert found[0].startswith("other-6666 claimed it at "), words
+        assert found[1:] == [last], words
+
+
+def test_where_nobody_worked_the_adopter_is_told_so(scene: Scene) -> None:
+    silent = "Nothing shows work on it: no commit, no session, no claim."
+    talk = scene.talk("s-3")
+    talk.says("I take up H.1.1 now.")
+    assert stopped(scene, "vacuum", "adopt", TASK, who=agent("s-3")) == [silent]
+    scene.done("claim", OWN)
+    own, nobody = stopped(scene, "handoff", OWN)
+    assert own.startswith("ada claimed it at ")
+    assert nobody == "Nobody has worked on it, as far as anything shows."
+
+
+def test_what_the_adopter_does_then_is_work(scene: Scene) -> None:
+    drop(scene)
+    talk = scene.talk("s-3")
+    scene.done("vacuum", "adopt", TASK, who=agent("s-3"))
+    at = talk.edits(str(scene.repo / "house.py"))
+    last = f"Last worked on {text.minute(at)}."
+    found = stopped(scene, "handoff", TASK, who=agent("s-3"))
+    assert found[0].startswith("other-s3 claimed it at ")
+    assert found[1] == last
+    assert last in stopped(scene, "vacuum", "adopt", TASK, who=agent("s-3"))
 
 
 def test_a_packet_is_as_short_as_wanted(scene: Scene) -> None:
@@ -263,11 +311,37 @@ def test_what_nobody_knows_is_no_orphan(scene: Scene, verb: str) -> None:
         assert refused(scene, verb, word)["exit"] == 5, word
 
 
-def test_what_nobody_knows_is_not_adopted_where_no_task_has_a_file(scene: Scene) -> None:
-    """There `tether claim` holds a mere name; but nobody can have dropped it."""
-    (scene.repo / INBOX).unlink()
+def without_files(scene: Scene) -> None:
+    """Have no task with a file: there `tether claim` holds a mere name."""
+    shutil.rmtree(scene.repo / "work")
     scene.commit("Without files")
-    assert refused(scene, "adopt", "Q.7.7")["exit"] == 5
+
+
+def test_what_nobody_knows_is_not_adopted_where_no_task_has_a_file(scene: Scene) -> None:
+    """Nobody can have dropped it."""
+    scene.plan("## H.1: House", "", "- [ ] H.1.1 Build it")
+    without_files(scene)
+    for word in ("Q.7.7", "H.1.9", "H.1", "work:H.1.9"):
+        error = refused(scene, "adopt", word)
+        assert (error["exit"], error["code"]) == (5, "not_found"), word
+        assert error["hint"] == "See the tasks with `tether task list`.", word
+    assert scene.done("claim", "Q.7.7").out.startswith("Q.7.7 is yours")
+
+
+def test_a_mere_name_that_somebody_had_is_adopted(scene: Scene) -> None:
+    without_files(scene)
+    drop(scene, "Q.7.7")
+    assert scene.done("vacuum", "adopt", "Q.7.7").out.startswith("Q.7.7 is yours")
+
+
+def test_what_only_another_list_has_is_adopted(scene: Scene) -> None:
+    """On another branch it is a task, and may be taken up here, too."""
+    scene.git("checkout", "-qb", "side", cwd=scene.repo)
+    scene.plan("- [ ] H.1.1 Build it", "- [ ] H.2.7 Heat it")
+    scene.git("checkout", "-q", "main", cwd=scene.repo)
+    without_files(scene)
+    scene.done("timeline", "H.1.1")  # the index has read the lists of all branches
+    assert scene.done("vacuum", "adopt", "H.2.7").out.startswith("track:H.2.7 is yours")
 
 
 # Defer
@@ -351,6 +425,21 @@ def test_a_deferral_has_a_day(scene: Scene) -> None:
 def test_a_day_that_is_none_or_has_passed_is_refused(scene: Scene, until: str) -> None:
     error = refused(scene, "defer", "H.1.1", f"--until={until}")
     assert (error["exit"], error["code"]) == (2, "usage")
+    if until.startswith("2020"):
+        assert error["hint"] == "Give a day to come, or a while from now: --until 30d."
+
+
+def test_what_is_over_has_no_time(scene: Scene) -> None:
+    scene.done("vacuum", "defer", OWN)
+    tick(scene, "H.1.1")
+    tick(scene, "H.1.2", "-")
+    scene.done("claim", OWN)
+    scene.done("finish", OWN)
+    for task, state in (("H.1.1", "done"), ("H.1.2", "cancelled"), (OWN, "done")):
+        error = refused(scene, "defer", task)
+        assert (error["exit"], error["code"]) == (3, "not_allowed"), task
+        assert f"is {state}, so there is nothing to defer." in error["message"], task
+    scene.done("vacuum", "defer", OWN, "--end")
 
 
 def test_a_reason_has_a_length_and_no_secrets(scene: Scene) -> None:
@@ -364,7 +453,8 @@ def test_a_reason_has_a_length_and_no_secrets(scene: Scene) -> None:
 def test_a_deferral_is_ended_by_hand(scene: Scene) -> None:
     drop(scene)
     scene.done("vacuum", "defer", "H.1.1")
-    assert scene.done("vacuum", "defer", "H.1.1", "--end").out == f"{TASK} has no time any more.\n"
+    ended = scene.done("vacuum", "defer", "H.1.1", "--end").out
+    assert ended == f"The deferral of {TASK} has ended.\n"
     assert names(told(scene)["orphans"]) == ["H.1.1"]
     [row] = deferrals(scene)
     assert (row["ended_at"] is not None, row["ended_why"]) == (True, "somebody said so")
@@ -479,8 +569,8 @@ def test_a_cancelled_file_goes_to_the_archive(scene: Scene) -> None:
     value = scene.done("vacuum", "cancel", OWN, "--yes", "--why", "Too late", "--json").json
     path = value["cancel"]["path"]
     assert path.startswith("work/archive/")
-    text = (scene.repo / path).read_text()
-    assert ("why: Too late" in text, "by: ada" in text) == (True, True)
+    kept = (scene.repo / path).read_text()
+    assert ("why: Too late" in kept, "by: ada" in kept) == (True, True)
     assert resolutions(scene, OWN) == [("dead_claim", "cancelled", "ada")]
 
 
@@ -534,6 +624,26 @@ def test_what_a_living_agent_has_no_other_agent_closes(scene: Scene, process: Sl
     assert any("ada has closed" in each["body"]["text"] for each in inbox)
 
 
+def test_whose_claim_is_closed_is_said(scene: Scene, process: Sleeper) -> None:
+    who = agent(TETHER_PID=str(process.pid), TETHER_AGENT="ben")
+    for task in ("H.1.1", "H.1.2", OWN):
+        scene.done("claim", task, who=who)
+    page = scene.done("vacuum", "complete", "H.1.1").out
+    assert page.split("\n")[1:] == ["ben had it and is told.", ""]
+    for verb, task in (("cancel", "H.1.2"), ("complete", OWN)):
+        more = ["--yes"] if verb == "cancel" else []
+        assert scene.done("vacuum", verb, task, *more, "--json").json[verb]["told"] == ["ben"]
+    inbox = scene.done("inbox", "--json", who=who).json["messages"]
+    assert len(inbox) == 3
+    again = scene.done("vacuum", "complete", "H.1.3", "--json").json["complete"]
+    assert again["told"] == [], "nobody had it"
+
+
+def test_who_is_gone_is_not_told(scene: Scene) -> None:
+    drop(scene)
+    assert "is told" not in scene.done("vacuum", "complete", "H.1.1").out
+
+
 # Complete
 
 
@@ -556,8 +666,8 @@ def test_a_file_moves_with_its_evidence(scene: Scene) -> None:
     words = ("--summary", "It stands", "--evidence", oid[:12], "--json")
     value = scene.done("vacuum", "complete", OWN, *words).json["complete"]
     assert (value["path"], value["evidence"]) == (f"work/done/{OWN}.yaml", [oid])
-    text = (scene.repo / value["path"]).read_text()
-    assert ("status: done" in text, "It stands" in text, oid in text) == (True, True, True)
+    kept = (scene.repo / value["path"]).read_text()
+    assert ("status: done" in kept, "It stands" in kept, oid in kept) == (True, True, True)
     assert resolutions(scene, OWN) == [("dead_claim", "completed", "ada")]
 
 
@@ -594,3 +704,18 @@ def test_what_a_sweep_has_shown_an_agent_may_mark(scene: Scene) -> None:
     with opened(scene) as store:
         found = reports.of_task(store, ids.TaskKey("track", "H.1.2"))
     assert {each.resolution for each in found} == {"completed"}
+
+
+# On a terminal
+
+
+def test_answers_fit_on_a_terminal(scene: Scene) -> None:
+    scene.write(TRACK, "- [ ] H.1.1 " + "Build it, " * 15 + "\n- [ ] H.1.2 Test it\n")
+    drop(scene)
+    scene.done("handoff", "H.1.1", "--note", "Mind the roof, " + "and the walls, " * 20)
+    for words in (("defer", "H.1.2", "--until", "30d"), ("adopt", "H.1.1"), ("complete", "H.1.2")):
+        lines = scene.on_a_terminal("vacuum", *words, columns=80).splitlines()
+        own = [line for line in lines if str(scene.repo) not in line]
+        assert max(map(len, own)) <= 80, words
+    whole = scene.done("vacuum", "adopt", "H.1.1").out.splitlines()
+    assert max(map(len, whole)) > 300, "what is no terminal has no margin"

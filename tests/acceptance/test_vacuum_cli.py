@@ -21,6 +21,7 @@ from tests.acceptance.test_bad_input import can_mount
 from tests.conftest import Tether
 from tests.scenes import BY_HAND, OTHER, PERSON, SESSION, TRACK, Git, Scene, agent
 from tether import clock, ids
+from tether.agents import claims, registry
 from tether.store import port, sql
 from tether.vacuum import model, reports
 
@@ -253,6 +254,16 @@ def test_a_task_file_is_swept_as_well(scene: Scene) -> None:
     assert found["findings"][0]["type"] == "stale_in_progress"
 
 
+def test_who_had_a_task_is_named_also_when_it_was_freed(scene: Scene) -> None:
+    drop(scene)
+    wanted = r"\[DEAD CLAIM\] +H.1.1  Walls .* Last: [0-9-]{10} \(other-6666, dead\)\n"
+    assert re.search(wanted, scene.done("vacuum").out)
+    assert "freed track:H.1.1" in scene.done("session", "gc").out
+    assert re.search(wanted, scene.done("vacuum").out)
+    [found] = [each for each in told(scene)["orphans"] if each["id"] == "H.1.1"]
+    assert (found["owner"], found["last_session"]) == ("other-6666", OTHER)
+
+
 # For programs
 
 
@@ -275,6 +286,7 @@ def test_programs_get_all_of_it(scene: Scene) -> None:
             assert 0 < finding["probability"] <= 1
     dead, lost, stale = value["orphans"]
     assert (dead["key"], dead["findings"][0]["grade"]) == ("track:H.1.1", "certain")
+    assert (dead["owner"], dead["last_session"]) == ("other-6666", OTHER)
     assert dead["evidence"]["claim_at"] is not None
     assert (lost["last_session"], lost["findings"][0]["type"]) == (SESSION, "context_lost")
     wanted = ("log", "-1", "--format=%H", "--grep", "H.1.2")
@@ -308,7 +320,66 @@ def test_a_quick_sweep_tells_what_the_store_knows(scene: Scene) -> None:
     assert list(value) == ["sweep", "at", "project", "orphans", "untrusted"]
     assert (value["sweep"], names(value["orphans"])) == ("quick", ["H.1.1"])
     assert [each["orphan_type"] for each in rows(scene)] == ["dead_claim"]
+    with opened(scene) as store:
+        [kept] = reports.sweeps(store, 10)
+    assert (kept.sweep_type, (kept.finished_at or "") > kept.started_at) == ("quick", True)
     assert scene.done("vacuum", "--quick", who=agent()).out.startswith("<<tether-fence ")
+
+
+def silent(scene: Scene, task: str, session: str = SESSION) -> None:
+    """Have somebody without a process claim a task, and be silent for twenty minutes."""
+    scene.done("claim", task, who=agent(session))
+    with opened(scene) as store:
+        agency.silence(store, session, 1200)
+
+
+def test_a_quick_sweep_does_not_tell_what_is_less_probable(small: Scene) -> None:
+    """It is written down; whose process is gone is told."""
+    silent(small, "H.1.2")
+    said = "Orphaned Tasks: 0\nRun `tether vacuum` for the full analysis.\n"
+    assert small.done("vacuum", "--quick").out == said
+    assert small.done("vacuum", "--quick", "--compact").out == "Orphaned Tasks: 0\n"
+    assert told(small, "--quick", "--type", "dead_claim")["orphans"] == []
+    for kind in ("dead_claim", "any"):
+        assert small.run("vacuum", "--quick", "--fail-on", kind).code == 0
+    assert open_types(small, "H.1.2") == ["dead_claim"]
+    hasty = {"TETHER_VACUUM_ALERT_PERCENT": "1"}
+    assert names(told(small, "--quick", **hasty)["orphans"]) == ["H.1.2"]
+    ended = small.run("vacuum", "--quick", "--fail-on", "any", who={**PERSON, **hasty})
+    assert ended.code == 6
+    drop(small, "H.1.1")
+    assert names(told(small, "--quick")["orphans"]) == ["H.1.1"]
+
+
+def test_who_cleans_up_is_not_told_what_is_less_probable(small: Scene) -> None:
+    silent(small, "H.1.2")
+    page = small.done("session", "gc").out
+    assert "No task is orphaned, as far as the store can tell." in page
+
+
+def test_a_quick_sweep_counts_each_task_once(small: Scene) -> None:
+    """H.1.1 has a dead claim and an abandoned conflict, and H.1.2 is only held for long."""
+    key, spot = ids.TaskKey("track", "H.1.1"), agency.spot()
+    first, second, alive = (agency.sleeper() for _ in range(3))
+    back = sql.Query("back", "", "UPDATE claims SET claimed_at = :at WHERE task = 'H.1.2'")
+    with opened(small) as store:
+        for name, process in (("s1", first), ("s2", second), ("s3", alive)):
+            agency.begin(store, name, pid=process.pid)
+        claims.take(store, spot, "s1", key)
+        registry.beat(store, spot, "s2", registry.News(key=key))
+        claims.take(store, spot, "s3", ids.TaskKey("track", "H.1.2"))
+        at = clock.text(ago(2))
+        store.write("test", lambda transaction: transaction.rows(back, at=at))
+    agency.end(first)
+    agency.end(second)
+    page = small.done("vacuum", "--quick").out.split("\n")
+    agency.end(alive)
+    assert page[0] == "Orphaned Tasks: 1 (1 dead claim)"
+    assert page[1].startswith("  H.1.1  dead claim: agent-s1 has it since ")
+    assert page[2] == "Also: 1 conflict, 1 long claim"
+    assert page[3].startswith("  H.1.1  conflict abandoned: agent-s2 and agent-s1 both wanted it ")
+    assert page[4].startswith("  H.1.2  long claim: agent-s3 has had it for 2 days")
+    assert page[5:] == ["Run `tether vacuum` for the full analysis.", ""]
 
 
 def test_a_quick_sweep_refuses_what_it_cannot_filter_by(scene: Scene) -> None:
@@ -389,6 +460,28 @@ def test_types_priorities_and_ages_are_chosen(scene: Scene) -> None:
     assert scene.run("vacuum", "--priority", "some").code == 2
 
 
+def test_a_summary_is_of_what_was_asked_for(scene: Scene) -> None:
+    head = "Summary of what was asked for: "
+    page = scene.done("vacuum", "--track", "H").out
+    assert f"{head}2 orphans, 0 parked tracks, 6 total unchecked\n" in page
+    assert "1 task last touched more than 30 days ago" in page, "H.1.7"
+    page = scene.done("vacuum", "--age", "3w").out
+    assert f"{head}0 orphans, 1 parked track\n" in page, "P is silent for 50 days"
+    page = scene.done("vacuum", "--type", "dead_claim").out
+    assert "Nothing of what was asked for was found. Orphans without these filters: 2." in page
+    assert "Nothing was dropped." not in page
+
+
+def test_what_is_shown_with_all_is_of_what_was_asked_for(scene: Scene) -> None:
+    """Of the parked track P one task was begun, and only a deep sweep looks at that."""
+    assert told(scene, "--deep")["left_out"] > told(scene, "--deep", "--track", "P")["left_out"]
+    for track in ("H", "P"):
+        few, many = (told(scene, "--deep", "--track", track, *all_) for all_ in ((), ("--all",)))
+        kinds = ("orphans", "done_unmarked", "others")
+        counts = [sum(len(value[kind]) for kind in kinds) for value in (few, many)]
+        assert counts[1] - counts[0] == few["left_out"], track
+
+
 def test_what_is_less_probable_or_parked_is_shown_if_asked_for(scene: Scene) -> None:
     deep = told(scene, "--deep")
     assert deep["left_out"] > 0
@@ -450,6 +543,7 @@ def test_a_report_is_saved_as_a_dated_document(scene: Scene) -> None:
     ]  # fmt: skip
     assert "| `CONTEXT LOST` | `track:H.1.3` | `Doors` |" in document
     assert "track:H.1.2" in document
+    assert "- Summary: 2 orphans, 1 parked track, 8 total unchecked, 3 never started\n" in document
     assert f"Saved as {name}." in scene.done("vacuum", "--save").out
     assert len(list((scene.repo / "vacuum-reports").iterdir())) == 1, "one a day"
 
@@ -587,12 +681,21 @@ def test_how_long_a_claim_may_be_is_a_setting(small: Scene) -> None:
     agency.end(process)
 
 
+def name_of(scene: Scene, session: str = SESSION) -> str:
+    with opened(scene) as store:
+        return agency.agent(store, session).agent_name
+
+
 def test_a_project_that_paused_is_one_thing_to_know(scene: Scene) -> None:
     """All of it was last touched 2 days ago: with less patience than that, everything is parked."""
     value = told(scene, TETHER_VACUUM_STALE_DAYS="1")
     assert value["orphans"] == []
     assert [(each["source"], each["name"]) for each in value["parked"]] == [("project", "repo")]
-    assert "Project repo" in scene.done("vacuum", TETHER_VACUUM_STALE_DAYS="1").out
+    page = scene.done("vacuum", TETHER_VACUUM_STALE_DAYS="1").out
+    assert ("Project repo" in page, "0 orphans, the project is parked, 8 total" in page) == (
+        True,
+        True,
+    )
 
 
 # What is kept
@@ -606,7 +709,9 @@ def test_a_sweep_is_a_row_with_its_counts(scene: Scene) -> None:
     assert (standard.sweep_type, standard.swept_by, standard.project) == ("standard", "ada", "repo")
     assert (standard.unchecked, standard.counts["orphans"]) == (8, 2)
     assert (deep.sweep_type, deep.counts["orphans"], deep.counts["done_unproven"]) == ("deep", 3, 1)
-    assert standard.finished_at is not None
+    for each in (standard, deep):
+        assert each.finished_at is not None
+        assert each.finished_at > each.started_at, "when it ended, and not when it began"
     assert set(deep.counts) == {*model.TYPES, "orphans", "deferred"}
     newest, before, *_ = told(scene)["trend"]
     assert (newest["sweep"], before["sweep"]) == ("standard", "deep")
@@ -641,7 +746,7 @@ def test_a_finding_of_what_is_done_now_is_completed(scene: Scene) -> None:
     assert (row["resolution"], row["resolved_by"]) == ("completed", "ada")
 
 
-def test_a_finding_that_does_not_hold_any_more_is_cleared(scene: Scene) -> None:
+def test_a_finding_of_what_somebody_took_up_is_adopted(scene: Scene) -> None:
     drop(scene)
     scene.done("vacuum")
     process = agency.sleeper()
@@ -651,12 +756,13 @@ def test_a_finding_that_does_not_hold_any_more_is_cleared(scene: Scene) -> None:
     settled = told(scene)["recorded"]["settled"]
     agency.end(process)
     found = {
-        (each["task_id"], each["orphan_type"]): each["resolution"]
+        (each["task_id"], each["orphan_type"]): (each["resolution"], each["resolved_by"])
         for each in rows(scene)
         if each["resolution"]
     }
     assert {task for task, _ in found} == {"H.1.1", "H.1.2"}
-    assert set(found.values()) == {"cleared"}
+    [(resolution, by)] = set(found.values())
+    assert (resolution, by) == ("adopted", name_of(scene))
     assert found.keys() >= {("H.1.1", "dead_claim"), ("H.1.2", "stale_in_progress")}
     assert settled == len(found)
     assert open_types(scene, "H.1.2") == []

@@ -253,6 +253,23 @@ def test_patience_with_a_claim_is_a_setting(store: port.Store) -> None:
     assert len(quick.sweep(store, spot(), after(store, 2), hasty)) == 1
 
 
+def test_what_is_less_probable_is_found_and_not_told(store: port.Store) -> None:
+    """But a long claim is no orphan, however sure it is."""
+    begin(store, "s1")
+    take(store, "s1")
+    agency.silence(store, "s1", 1200)
+    begin(store, "s2", pid=os.getpid())
+    take(store, "s2", key("track:H.1.2"))
+    found = look(store, 25)
+    kinds = {each.key.id: each.finding for each in quick.alerting(found, LIMITS)}
+    assert {each.key.id for each in found} == {"H.1.1", "H.1.2"}
+    assert [(name, each.type) for name, each in kinds.items()] == [("H.1.2", "long_claim")]
+    [dead, long] = [each.finding.percent for each in found]
+    assert max(dead, long) < LIMITS.alert_percent
+    assert quick.alerting(found, LIMITS._replace(alert_percent=dead)) == found
+    assert quick.alerting(found, LIMITS._replace(alert_percent=dead + 1)) != found
+
+
 def test_silence_alone_is_not_for_a_quick_sweep(store: port.Store) -> None:
     begin(store, "s1")
     take(store, "s1")
@@ -288,7 +305,7 @@ def test_a_conflict_of_two_who_are_gone_is_abandoned(store: port.Store, clash: C
     found = look(store, 2)
     assert told(found) == [DEAD, ABANDONED]
     assert found[1].finding.pointers == ("conflict:1",)
-    assert "s2 and s1 both wanted it" in found[1].finding.reasons[0]
+    assert "agent-s2 and agent-s1 both wanted it" in found[1].finding.reasons[0]
 
 
 def test_a_conflict_stays_abandoned_when_both_were_swept_away(
@@ -496,7 +513,7 @@ def test_what_was_found_is_written_down_and_cleared_by_quick_sweeps_alone(
     assert quick.known(store) == {("track", "H.1.1", "dead_claim")} == {e.name for e in look(store)}
     assert note() == reports.Recorded()
     begin(store, "s2", pid=os.getpid())
-    take(store, "s2")
+    let_go(store, take(store, "s2"))
     assert note() == reports.Recorded(settled=1)
     [report] = reports.of_task(store, TASK)
     assert (report.orphan_type, report.resolution) == ("dead_claim", "cleared")

@@ -11,6 +11,8 @@ import pytest
 
 from tests import agency, trails
 from tether import clock, ids
+from tether.agents import claims
+from tether.agents import model as agents
 from tether.evidence import witness
 from tether.store import events, port, sql, transfer
 from tether.tasks.sources import finding
@@ -67,6 +69,8 @@ ON_BOTH = {
     "test_many_findings_are_written_down_in_batches",
     "test_what_changed_since_a_time_is_counted_whoever_changed_it",
     "test_a_finding_of_a_task_that_is_done_is_completed",
+    "test_a_finding_of_what_somebody_took_up_since_is_adopted",
+    "test_a_claim_that_was_there_before_adopts_nothing",
     "test_what_a_lesser_sweep_sees_too_it_may_clear",
     "test_all_findings_of_a_track_are_settled_at_once",
     "test_the_last_sweep_of_a_kind_is_known",
@@ -310,6 +314,58 @@ def test_a_finding_of_a_task_that_is_done_is_completed(store: port.Store) -> Non
     ]
 
 
+TAKEN_AT = sql.Query("taken_at", "", "UPDATE claims SET claimed_at = :at")
+
+
+def take(store: port.Store, number: float) -> agents.Claim:
+    """Have a session take the task up on a day."""
+    agency.begin(store, "s2")
+    answer = claims.take(store, agency.spot(), "s2", TASK)
+    assert isinstance(answer, claims.Claimed)
+    store.write("test", lambda transaction: transaction.rows(TAKEN_AT, at=day(number)))
+    return answer.claim
+
+
+@pytest.mark.parametrize("how", [model.QUICK, model.STANDARD])
+def test_a_finding_of_what_somebody_took_up_since_is_adopted(store: port.Store, how: str) -> None:
+    """Whoever is the first to write that down: the one who has it, or another one's sweep."""
+    dead = row(kind="dead_claim", pointers=("claim:H.1.1/7",))
+    record(store, 1, dead, row(OTHER, "dead_claim", pointers=("claim:H.1.2/7",)))
+    take(store, 1.5)
+    assert record(store, 2, how=how) == reports.Recorded(settled=2)
+    [report] = reports.of_task(store, TASK)
+    assert (report.resolution, report.resolved_at) == ("adopted", day(2))
+    assert report.resolved_by == "agent-s2"
+    [other] = reports.of_task(store, OTHER)
+    assert (other.resolution, other.resolved_by) == ("cleared", "ada")
+    adopted, cleared = told(store, events.ORPHAN_RESOLVED)
+    assert (adopted.actor, adopted.data["resolution"]) == ("agent-s2", "adopted")
+    assert (cleared.actor, cleared.data["resolution"]) == ("ada", "cleared")
+
+
+def test_a_claim_that_was_there_before_adopts_nothing(store: port.Store) -> None:
+    take(store, 0.5)
+    record(store, 1, row())
+    record(store, 2)
+    [report] = reports.of_task(store, TASK)
+    assert (report.resolution, report.resolved_by) == ("cleared", "ada")
+
+
+def test_what_somebody_took_up_and_gave_back_is_cleared(store: port.Store) -> None:
+    record(store, 1, row())
+    taken = take(store, 1.5)
+    claims.close(store, agency.spot(), taken.session_id, TASK, taken.epoch, claims.RELEASED)
+    record(store, 2)
+    assert settled(store) == [("H.1.1", "stale_in_progress", "cleared")]
+
+
+def test_what_is_done_is_completed_whoever_took_it_up(store: port.Store) -> None:
+    record(store, 1, row())
+    take(store, 1.5)
+    record(store, 2, done=(TASK,))
+    assert settled(store) == [("H.1.1", "stale_in_progress", "completed")]
+
+
 def test_what_was_settled_is_not_settled_again(store: port.Store) -> None:
     record(store, 1, row())
     record(store, 2)
@@ -485,6 +541,15 @@ def test_a_sweep_is_written_down_from_its_begin_to_its_end(store: port.Store) ->
         "new": 3,
         "settled": 1,
     }
+
+
+def test_a_sweep_ends_when_it_ends_and_never_before_it_began() -> None:
+    at = clock.FakeClock(day(1))
+    assert reports.ending(day(1), at) == day(1)
+    at.advance(90)
+    assert reports.ending(day(1), at) == clock.text(clock.parse(day(1)) + 90_000)
+    at.advance(-3600)
+    assert reports.ending(day(1), at) == day(1), "somebody set the clock back"
 
 
 def test_sweeps_are_told_newest_first(store: port.Store) -> None:
@@ -835,6 +900,15 @@ def test_touches_are_remembered_when_their_file_is_gone(world: World, tmp_path: 
     after = read(tmp_path / "new")
     assert (after.last_at, after.by) == (before.last_at, before.by)
     assert after.has_work(TASK)
+
+
+def test_a_sweep_that_ends_a_deferral_does_not_tell_of_it_any_more(world: World) -> None:
+    put_off(world.store, deferral("track", "H", 13.5))
+    put_off(world.store, deferral("track", "A", 13.5))
+    world.work("H.1.1", 13)
+    assert world.sweep(14).deferred == ("track H", "track A")
+    world.work("H.1.1", 14.5)
+    assert world.sweep(15).deferred == ("track A",)
 
 
 # The tables themselves

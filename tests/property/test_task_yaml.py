@@ -351,6 +351,8 @@ def touches_nothing_else(made: Text, changes: Mapping[str, Any], after: bytes) -
     for number, line in enumerate(kept):
         is_last = number == len(kept) - 1 and not made.has_end
         ends = (line, line + made.newline) if is_last else (line + made.newline,)
+        if "\n" not in made.content:
+            ends = (line, f"{line}\n")  # nobody can tell how its lines would end
         assert any(each in ends for each in left), f"{line!r} is not where it was in {after!r}"
 
 

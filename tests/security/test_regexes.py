@@ -9,17 +9,20 @@ import resource
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tests.security import patterns
 
+ROOT = Path(__file__).parent.parent.parent
 LIMIT_SECONDS = 20
 
 
 def run(name: str, limit_seconds: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tests.security.patterns", name],
+        cwd=ROOT,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit_seconds, limit_seconds)),
         capture_output=True,
         text=True,

@@ -657,17 +657,20 @@ def said_done(**more: object) -> model.Evidence:
 def test_what_somebody_said_to_be_done_lacks_its_mark() -> None:
     found = the("done_unmarked", said_done())
     assert (found.grade, found.percent) == ("suspect", 90)
-    assert found.reasons == (f"completed (coditect), {minute(5)}",)
+    assert found.reasons == (f"it is said to be done: completed (coditect), {minute(5)}",)
     assert found.pointers == ("file:work#5",)
 
 
 def test_the_last_three_signs_are_told() -> None:
     signs = tuple(sign(hours, f"said {hours}") for hours in (9, 8, 7, 6))
-    assert [each[:6] for each in the("done_unmarked", said_done(finished=signs)).reasons] == [
-        "said 8",
-        "said 7",
-        "said 6",
-    ]
+    found = the("done_unmarked", said_done(finished=signs))
+    assert [each.partition(": ")[2][:6] for each in found.reasons] == ["said 8", "said 7", "said 6"]
+
+
+def test_a_commit_that_says_so_is_named() -> None:
+    commit = sign(5, "committed (git)")._replace(pointer="commit:0123456789abcdef")
+    [reason] = the("done_unmarked", said_done(finished=(commit,))).reasons
+    assert reason == f"commit 0123456789ab says that it is done, {minute(5)}"
 
 
 def test_what_was_begun_again_since_is_not_done() -> None:

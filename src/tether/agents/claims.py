@@ -25,9 +25,10 @@ DONE = "done"
 FAILED = "failed"
 RELEASED = "released"
 ADOPTED = "adopted"
+STALE = "released_stale"
 _IN_WORDS = {
     ADOPTED: "taken over",
-    "released_stale": "released when its holder was gone",
+    STALE: "released when its holder was gone",
     "released_end": "released when its session ended",
 }
 

@@ -6,11 +6,12 @@ of equals the one that stands first, because their order is the team's own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from tether import clock, ids
+from tether import clock, ids, text
 from tether.hints import TYPE_CHECKING, NamedTuple
-from tether.tasks import listing, ordering, states, views
+from tether.tasks import effective, listing, ordering, states, views
+from tether.tasks import model as tasks
 
 if TYPE_CHECKING:
     from tether.brief import orphaned
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 HELD = "you have it"
 OPEN_IN_LISTS = (states.NEW, states.IN_PROGRESS, states.ERROR)
+_DAY_MS = 86_400_000
 
 
 class Open(NamedTuple):
@@ -32,9 +34,17 @@ class Open(NamedTuple):
 
 
 def offered(
-    listed: listing.Listing, viewer: views.Viewer, agent_name: str, now: str, ageing_days: int
+    listed: listing.Listing,
+    viewer: views.Viewer,
+    agent_name: str,
+    now: str,
+    ageing_days: int,
+    passed: list[views.View] | None = None,
 ) -> Iterator[views.View]:
-    """The tasks that somebody may take up now, best first; found as they are asked for."""
+    """The tasks that somebody may take up now, best first; found as they are asked for.
+
+    Those that were looked at and are not offered are added to `passed`.
+    """
     held: list[listing.Item] = []
     own: list[listing.Item] = []
     others: list[listing.Item] = []
@@ -57,6 +67,8 @@ def offered(
             view = viewer.view(listed.task(path))
             if view.is_offered:
                 yield view
+            elif passed is not None:
+                passed.append(view)
 
 
 class Offer(NamedTuple):
@@ -80,15 +92,22 @@ class Offer(NamedTuple):
 
 
 def in_files(
-    listed: listing.Listing, viewer: views.Viewer, agent_name: str, now: str, ageing_days: int
+    listed: listing.Listing,
+    viewer: views.Viewer,
+    agent_name: str,
+    now: str,
+    ageing_days: int,
+    passed: list[views.View] | None = None,
 ) -> Iterator[Offer]:
     """The tasks with a file, as `offered`, each with its reason."""
-    for view in offered(listed, viewer, agent_name, now, ageing_days):
+    now_ms = clock.parse(now)
+    for view in offered(listed, viewer, agent_name, now, ageing_days, passed):
         key = ids.TaskKey(ids.OWN_SOURCE, view.task.id)
         is_held = view.claim is not None and viewer.is_mine(view.claim)
         is_own = view.task.place == states.ASSIGNED and view.task.owner == agent_name
         why = HELD if is_held else "assigned to you" if is_own else ""
-        said = why or f"free, priority {view.task.priority}"
+        waited_ms = _waited_ms(view.task.created_at, now_ms)
+        said = why or why_free(view.task.priority, waited_ms, ageing_days)
         yield Offer(key, said, view, is_held=is_held)
 
 
@@ -115,13 +134,25 @@ def in_lists(
     now_ms = clock.parse(now)
 
     def urgency(item: sources.Item) -> float:
-        waited_ms = now_ms - clock.parse(item.created_at) if item.created_at else 0
-        return ordering.urgency(item.priority, waited_ms, ageing_days)
+        return ordering.urgency(item.priority, _waited_ms(item.created_at, now_ms), ageing_days)
 
     # Sorting keeps the order of the lists among equals.
     for item in sorted(free, key=urgency):
         if may_begin(lists, item):
-            yield Offer(item.key, f"free, priority {item.priority}", item=item)
+            waited_ms = _waited_ms(item.created_at, now_ms)
+            yield Offer(item.key, why_free(item.priority, waited_ms, ageing_days), item=item)
+
+
+def why_free(priority: str, waited_ms: int, ageing_days: int) -> str:
+    """Why a task comes now that nobody has: its priority, and waiting where that has lifted it."""
+    said, days = f"free, priority {priority}", waited_ms // _DAY_MS
+    # What is high does not rise: nothing passes what is critical.
+    is_lifted = 0 < ageing_days <= days and tasks.rank(priority) > 1
+    return f"{said}, waiting for {text.counted(days, 'day')}" if is_lifted else said
+
+
+def _waited_ms(created_at: str, now_ms: int) -> int:
+    return now_ms - clock.parse(created_at) if created_at else 0
 
 
 def may_begin(lists: finding.Lists, item: sources.Item) -> bool:
@@ -146,3 +177,27 @@ def open_in(lists: finding.Lists, held: Collection[ids.TaskKey]) -> dict[str, Op
                 so_far.total + 1,
             )
     return {source: each for source, each in found.items() if each.open}
+
+
+def begun_in(lists: finding.Lists, held: Collection[ids.TaskKey]) -> int:
+    """How many tasks of the lists are in progress, and nobody has claimed them."""
+    return sum(
+        item.state == states.IN_PROGRESS and key not in held for key, item in lists.items.items()
+    )
+
+
+def begun(passed: Iterable[views.View]) -> int:
+    """The same of tasks with a file."""
+    return sum(each.effective.overlay == effective.UNCLAIMED for each in passed)
+
+
+def for_merge(passed: Iterable[views.View]) -> int:
+    """How many tasks with a file wait for nothing but the merge of a branch."""
+    return sum(_waits_for_merge(each) for each in passed)
+
+
+def _waits_for_merge(view: views.View) -> bool:
+    if not view.effective.is_offered:
+        return view.effective.overlay == effective.WAITING_FOR_MERGE
+    # A dependency has a note if it is done on another branch.
+    return all(each.is_met or each.note for each in view.waits_for)

@@ -154,13 +154,16 @@ def _stopped(found: Evidence) -> list[fitting.Line]:
                     "checkpoint",
                 )
             )
-    last = found.line.last_worked_at
+    last, is_branched = found.line.last_worked_at, found.left.is_branched
     if last:
         lines.append(fitting.Line(f"Last worked on {text.minute(last)}."))
+    elif claim is not None and not is_branched:
+        # The claim is that of who asks, and has only just been taken.
+        lines.append(fitting.Line("Nobody has worked on it, as far as anything shows."))
     if session is not None:
         lines += _session(session, found.whose or "Its session", found.times)
     is_silent = all(each.kind == model.LISTED for each in found.line.activities)
-    if not lines and is_silent and not found.left.is_branched:
+    if not lines and is_silent and not is_branched:
         lines.append(fitting.Line("Nothing shows work on it: no commit, no session, no claim."))
     return lines
 

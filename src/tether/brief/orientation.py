@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tether import config, ids, workspace
-from tether.agents import claims, messages, registry, roll
+from tether.agents import claims, liveness, lookout, messages, registry, roll
 from tether.agents import model as agents
 from tether.brief import choosing, orphaned
 from tether.hints import NamedTuple
@@ -40,7 +40,7 @@ class Orientation(NamedTuple):
     """What failed and waits for a person."""
     unread: int
     here: int
-    """How many sessions are here."""
+    """How many sessions are here, but for those that are known to be over."""
     orphans: orphaned.Orphaned = orphaned.NONE
     """What somebody began and nobody carries on."""
     run: Run | None = None
@@ -52,6 +52,7 @@ def look(
     place: workspace.Workspace,
     work: workdir.Workdir | None,
     store: port.Store,
+    spot: lookout.Lookout,
     viewer: views.Viewer | None,
     session: registry.Session,
     now: str,
@@ -84,9 +85,17 @@ def look(
         stalled,
         failed,
         unread,
-        len(roll.here(store.rows)),
+        _here(store, spot, session.session_id),
         orphaned.look(store, swept, vacuum.limits(settings)),
         _run(store),
+    )
+
+
+def _here(store: port.Store, spot: lookout.Lookout, caller: str) -> int:
+    """How many are here: whom no sweep has found yet may be gone, and whoever calls is not."""
+    return sum(
+        each.session_id == caller or spot.shown_verdict(each).state not in liveness.OVER
+        for each in roll.here(store.rows)
     )
 
 

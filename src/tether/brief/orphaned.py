@@ -67,6 +67,8 @@ def look(
             gone.setdefault(key, row["orphan_type"])
         elif key not in kept:
             kept[key] = _of_row(row)
+    # The store alone does not know how urgent a task is; a sweep of its list did.
+    now = {k: o._replace(priority=kept[k].priority) if k in kept else o for k, o in now.items()}
     merged = {**kept, **now}
     counted = store.rows(_SQL.count_orphans, percent=limits.alert_percent)
     counts = {model.ORPHANED[row["orphan_rank"]]: row["number"] for row in counted}

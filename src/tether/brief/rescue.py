@@ -184,7 +184,7 @@ def tasks_of(
     lost = [
         each.key
         for each in claims.all_ones(rows, _MAX_TASKS, session)
-        if each.outcome in ("released_stale", "released_end")
+        if each.outcome in (claims.STALE, "released_end")
         and claims.last_of(rows, each.key) == each
     ]
     return tuple(lost) or named

@@ -8,8 +8,11 @@ from tether import errors, ids
 from tether.agents import claims
 from tether.agents import model as agents
 from tether.cli import context
-from tether.hints import NamedTuple
+from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.tasks import claiming, states
+
+if TYPE_CHECKING:
+    from tether.cli import lookup
 
 _OVER = (states.DONE, states.ARCHIVED, "cancelled")
 
@@ -48,6 +51,15 @@ def require_open(key: ids.TaskKey, state: str, verb: str = "take up") -> None:
             f"{key.label} is {state}, so there is nothing to {verb}. Nothing was changed.",
             hint="A person can open it again: with `tether task reopen`, or in its list.",
         )
+
+
+def require_told_of(call: context.Context, key: ids.TaskKey, named: lookup.Named) -> None:
+    """Refuse what is no task here, and of which no claim and no finding tells."""
+    from tether.vacuum import reports
+
+    is_told = claims.last_of(call.store.rows, key) or reports.of_task(call.store, key)
+    if not named.is_known and not is_told:
+        raise named.missing()
 
 
 def _other_checkout(call: context.Context, before: agents.Claim | None) -> str:

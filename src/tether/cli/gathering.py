@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import sqlite3
 
-from tether import config, ids, text
-from tether.agents import claims, identity, leftovers, roll
+from tether import config, errors, ids, text
+from tether.agents import claims, leftovers, roll
 from tether.agents import model as agents
+from tether.brief import before as before_claim
 from tether.brief import handoff as room
 from tether.brief import traces
 from tether.cli import context, lookup
@@ -29,11 +30,20 @@ def gather(
     """Everything that is known of a task, from all rooms.
 
     A claim of `until_epoch` does not count, nor what came later: who has just taken a task up wants
-    to know of those before.
+    to know of those before. So does its holder who asks, and has not begun.
     """
     line = call.witness.timeline(named.key, named.aliases)
     history = claims.history(call.store.rows, named.key)
-    history = [each for each in history if until_epoch is None or each.epoch < until_epoch]
+    told = events.latest(call.store, _MAX_EVENTS, _about(named.key))
+    asker = _asker(call)
+    mine = next((c for c in history if c.closed_at is None and c.session_id == asker), None)
+    if mine is not None:
+        line = before_claim.without_taking(line, told, mine)
+        if len(history) > 1 and not before_claim.has_begun(line, mine):
+            until_epoch = until_epoch or mine.epoch
+    if until_epoch is not None:
+        line = before_claim.without_talk(line, asker)
+        history = [each for each in history if each.epoch < until_epoch]
     last = history[0] if history else None
     session = _session(line, last)
     before = claims.unfinished_before(call.store.rows, last) if last is not None else []
@@ -54,9 +64,21 @@ def gather(
         left,
         why_not,
         lost_ones,
-        tuple(_notes(call, named.key)),
+        tuple(_notes(told)),
         beside.edits if last is None else (),
     )
+
+
+def _about(key: ids.TaskKey) -> events.Filter:
+    return events.Filter(task=key.id, source=key.source)
+
+
+def _asker(call: context.Context) -> str:
+    """The session that asks; empty for an agent that names none."""
+    try:
+        return call.session.session_id
+    except (errors.NotAllowed, errors.InvalidId):
+        return ""
 
 
 class _Beside(NamedTuple):
@@ -78,8 +100,7 @@ def _look(
 ) -> _Beside:
     """Ask the index once for all that needs more than the timeline."""
     host_id = call.spot.here.host_id or ""
-    asking = identity.agent_of(call.environ)
-    asker = asking.session_id if asking is not None else ""
+    asker = _asker(call)
     roots = call.witness.roots()
 
     def times_of(connection: sqlite3.Connection, name: str) -> tuple[stretches.Stretch, ...]:
@@ -235,10 +256,8 @@ def _recalled(
     return recall.recall(session.source, near, _file(session.pointer), times, at_end=at_end)
 
 
-def _notes(call: context.Context, key: ids.TaskKey) -> list[room.Note]:
-    wanted = events.Filter(task=key.id, source=key.source)
-    latest = events.latest(call.store, _MAX_EVENTS, wanted)
-    found = [each for each in latest if each.type == events.HANDOFF_LEFT.name]
+def _notes(told: list[events.Event]) -> list[room.Note]:
+    found = [each for each in told if each.type == events.HANDOFF_LEFT.name]
     return [
         room.Note(
             each.at, each.actor, text.one_line(str(each.data["note"]), 400), f"event:{each.id}"

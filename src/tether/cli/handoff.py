@@ -9,6 +9,7 @@ from tether.agents import claims, notes
 from tether.brief import fitting
 from tether.brief import handoff as room
 from tether.cli import answers, cold, context, gathering, lookup
+from tether.cli.task import shown
 from tether.hints import Any
 from tether.store import port
 
@@ -69,7 +70,7 @@ def handoff(call: context.Context, task: str, note: str | None, budget: int) -> 
             source=f"handoff {named.key.label}",
             for_agent=call.is_agent,
         ),
-        None if call.is_agent else lambda width: _wrapped(packet, width),
+        None if call.is_agent else lambda columns: wrapped(packet, columns),
     )
 
 
@@ -100,30 +101,29 @@ def sections_value(packet: fitting.Packet) -> dict[str, Any]:
 
 def lines_of(packet: fitting.Packet) -> list[str]:
     """A packet for people, each line on its own."""
-    lines: list[str] = []
+    return [f"{said}  {source}" if source else said for said, source in _rows(packet)]
+
+
+def _rows(packet: fitting.Packet) -> list[tuple[str, str]]:
+    """The lines of a packet, each with where it is from."""
+    rows: list[tuple[str, str]] = []
     for section in packet.sections:
-        lines += ["", f"{_HEADINGS[section.name]}:"] if lines else [f"{_HEADINGS[section.name]}:"]
+        rows += [("", "")] if rows else []
+        rows.append((f"{_HEADINGS[section.name]}:", ""))
         for line in section.lines:
-            source = f"  [{text.one_line(line.short_source)}]" if line.source else ""
-            lines.append(f"  {text.one_line(redaction.redact(line.text))}{source}")
+            source = f"[{text.one_line(line.short_source)}]" if line.source else ""
+            rows.append((f"  {text.one_line(redaction.redact(line.text))}", source))
     if packet.left_out:
-        lines += [
-            "",
-            f"{text.counted(packet.left_out, 'more line')} did not fit; --budget makes room.",
-        ]
-    return lines
+        many = text.counted(packet.left_out, "more line")
+        rows += [("", ""), (f"{many} did not fit; --budget makes room.", "")]
+    return rows
 
 
-def _wrapped(packet: fitting.Packet, width: int) -> list[list[answers.Piece]]:
+def wrapped(packet: fitting.Packet, columns: int, indent: str = "") -> list[list[answers.Piece]]:
     """For a terminal: what is longer than a line goes on below it, further in."""
-    import textwrap
-
     pieces = []
-    for line in lines_of(packet):
-        is_heading = line.endswith(":") and not line.startswith(" ")
-        # A path or an id is not torn: it is there to be copied.
-        wrapped = textwrap.wrap(
-            line, width, subsequent_indent="      ", break_long_words=False, break_on_hyphens=False
-        )
-        pieces += [[answers.Piece(each, "bold" if is_heading else "")] for each in wrapped or [""]]
+    for said, source in _rows(packet):
+        style = "bold" if said.endswith(":") and not said.startswith(" ") else ""
+        lines = shown.wrapped(f"{indent}{said}", columns, "    ", source)
+        pieces += [[answers.Piece(each.rstrip(), style)] for each in lines]
     return pieces

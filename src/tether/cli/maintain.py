@@ -11,6 +11,7 @@ from tether.agents import liveness, sweep, upkeep
 from tether.brief import periodic
 from tether.cli import answers, cold, context
 from tether.cli import sweep as sweeping_agents
+from tether.cli.task import shown
 from tether.hints import Any, NamedTuple
 from tether.tasks import keeping
 from tether.vacuum import model, reports
@@ -41,6 +42,7 @@ def maintain(call: context.Context, dry_run: bool) -> answers.Answer:
     How often is said by maintain.vacuum_days, maintain.deep_days and maintain.archive. A step that
     fails keeps no other from being done; the exit code is 1 then. Calling it often costs little.
     """
+    _ = call.settings  # without them, or outside of a repository, there is no step to do
     told = {name: _try(step, call, dry_run) for name, step in _STEPS.items()}
     failed = [name for name, each in told.items() if each.state == FAILED]
     failure = _failure(failed) if failed else None
@@ -52,8 +54,20 @@ def maintain(call: context.Context, dry_run: bool) -> answers.Answer:
     if failure is not None:
         named = {name: getattr(failure, name) for name in ("code", "message", "hint", "retryable")}
         value |= {"ok": False, "error": named}
-    lines = [f"{name:<8} {text.one_line(each.said)}" for name, each in told.items()]
-    return answers.Answer("", value, lambda: "\n".join(lines), None, failure)
+    lines = [f"{name:<8} {text.one_line(said)}" for name, said in _said(told).items()]
+    return answers.Answer(
+        "", value, lambda: "\n".join(lines), shown.fitted(lines, " " * 9), failure
+    )
+
+
+def _said(told: dict[str, Told]) -> dict[str, str]:
+    """What is said of each step; what keeps several from being done is said once."""
+    first: dict[str, str] = {}
+    said = {}
+    for name, each in told.items():
+        before = first.setdefault(each.said, name) if each.state == FAILED else name
+        said[name] = each.said if before == name else f"failed as {before} did"
+    return said
 
 
 def _try(
@@ -70,8 +84,9 @@ def _try(
 
 
 def _failure(failed: list[str]) -> errors.TetherError:
+    said = f"Not everything was done: {', '.join(failed)}. The rest was."
     return errors.TetherError(
-        f"Not everything was done: {', '.join(failed)}. The rest was.",
+        said if len(failed) < len(_STEPS) else "Nothing was done: every step failed.",
         hint="See what is said of it; calling this again does only what is still due.",
     )
 
@@ -153,14 +168,14 @@ def _vacuum(
 
 def _look(call: context.Context, kind: str, facts: dict[str, Any]) -> Told:
     from tether.cli import sweeping, vacuum
-    from tether.vacuum import report
+    from tether.vacuum import filtering
 
     swept = sweeping.run_sweep(call, kind)
     if swept.why_not:
         raise errors.StoreError(f"What was found could not be written down: {swept.why_not}")
     saved = ""
     if place := call.settings.text("vacuum.save_dir"):
-        saved = vacuum.save(call, report.choose(swept, report.Filter()), place)
+        saved = vacuum.save(call, filtering.choose(swept, filtering.Filter()), place)
     facts |= {"counts": swept.counts, "saved": saved or None}
     as_file = f"; saved as {saved}" if saved else ""
     orphans = text.counted(swept.counts["orphans"], "orphan")

@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 from tether import clock, errors, ids, text
 from tether.agents import claims
 from tether.brief import choosing
 from tether.cli import adopting, answers, context, offering, verbs
 from tether.cli.task import shown
-from tether.hints import Any
+from tether.hints import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tether.tasks import views
 
 _WAIT_SECONDS = 2.0
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
+    if values["limit"] < 1:
+        raise errors.UsageError("--limit is a number from 1 on. Nothing was changed.")
     while True:
-        answer = _claimed(call) if values["claim"] else _looked(call, values["limit"])
+        passed: list[views.View] = []
+        offers = offering.offers(call, passed=passed)
+        answer = (
+            _claimed(call, offers) if values["claim"] else _looked(call, offers, values["limit"])
+        )
         if answer is not None:
             return answer
         if not values["wait"]:
-            return _none(call)
+            return _none(call, passed)
         call.pause(_WAIT_SECONDS)
         for name in ("viewer", "lists"):
             call.__dict__.pop(name, None)
 
 
-def _looked(call: context.Context, limit: int) -> answers.Answer | None:
-    found = list(itertools.islice(offering.offers(call), max(1, limit)))
+def _looked(
+    call: context.Context, offers: Iterator[choosing.Offer], limit: int
+) -> answers.Answer | None:
+    found = list(itertools.islice(offers, limit))
     if not found:
         return None
     values = [offering.value(offer) for offer in found]
@@ -35,17 +47,18 @@ def _looked(call: context.Context, limit: int) -> answers.Answer | None:
         "",
         {"task": values[0], "tasks": values, "lists": None, "untrusted": _UNTRUSTED},
         lambda: answers.told(_text(found), source="tasks", for_agent=call.is_agent),
+        None if call.is_agent else lambda columns: shown.pieces(_text(found).split("\n"), columns),
     )
 
 
 _UNTRUSTED = [*shown.UNTRUSTED, "why", "section", "path"]
 
 
-def _claimed(call: context.Context) -> answers.Answer | None:
+def _claimed(call: context.Context, offers: Iterator[choosing.Offer]) -> answers.Answer | None:
     """Take the first one that nobody else takes first; what was dropped is adopted."""
     from tether.cli import claim
 
-    for offer in offering.offers(call):
+    for offer in offers:
         try:
             # What was begun elsewhere goes on there; all else is taken up here.
             taken, elsewhere = adopting.take(call, offer.key, here=offer.orphan is None)
@@ -86,26 +99,25 @@ def _adopted(call: context.Context, key: ids.TaskKey, kind: str) -> None:
     resolve.adopted(call.store, call.agent, key, now, f" ({kind.replace('_', ' ')})")
 
 
-def _none(call: context.Context) -> answers.Answer:
+def _none(call: context.Context, passed: list[views.View]) -> answers.Answer:
     """Nothing is free."""
     from tether.cli.task import remaining
 
     mine = claims.open_ones(call.store.rows, call.session.session_id)
-    left = remaining.look(call)
+    left = remaining.rest(call, passed)
     value: dict[str, Any] = {
         "task": None,
         "tasks": [],
         "claims": [shown.claim_value(each) for each in mine],
-        "lists": remaining.value(left),
+        "lists": remaining.value(left.lists),
+        "not_free": remaining.rest_value(left),
     }
-    lines = [f"You have {each.key.label}." for each in mine]
-    if left:
-        lines += ["No task is free for you.", *remaining.told(left)]
-    else:
-        lines.append(
-            "No other task is free." if mine else "Nothing to do: no task is free for you."
-        )
-    return answers.Answer("", value, lambda: "\n".join(lines))
+    said = "No other task is free" if mine else "Nothing to do: no task is free for you"
+    lines = [
+        *(f"You have {each.key.label}." for each in mine),
+        *remaining.rest_told(left, "No task is free for you" if left.lists else said),
+    ]
+    return answers.Answer("", value, lambda: "\n".join(lines), shown.fitted(lines))
 
 
 def _text(found: list[choosing.Offer]) -> str:

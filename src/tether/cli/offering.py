@@ -11,18 +11,21 @@ from tether.brief import choosing, orphaned
 from tether.cli import context, sweeping
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.tasks import listing
+from tether.tasks import listing, views
 from tether.vacuum import deferring, model, quick
 
 
 def offers(
-    call: context.Context, swept: list[quick.Found] | None = None
+    call: context.Context,
+    swept: list[quick.Found] | None = None,
+    passed: list[views.View] | None = None,
 ) -> Iterator[choosing.Offer]:
     """What one holds, what others dropped, what is assigned, then new work; found when asked.
 
-    `swept` is what a quick sweep has found, for who has made one already.
+    `swept` is what a quick sweep has found, for who has made one already. `passed` gets the tasks
+    with a file that are not offered.
     """
-    own = _in_files(call)
+    own = _in_files(call, passed)
     orphans = _orphans(call, swept)
     seen: set[ids.TaskKey] = set()
     # What the caller holds already comes before everything, and only that.
@@ -39,7 +42,7 @@ def offers(
             yield offer
 
 
-def _in_files(call: context.Context) -> Iterator[choosing.Offer]:
+def _in_files(call: context.Context, passed: list[views.View] | None) -> Iterator[choosing.Offer]:
     listed = listing.Listing(call.workspace, call.work)
     try:
         yield from choosing.in_files(
@@ -47,6 +50,7 @@ def _in_files(call: context.Context) -> Iterator[choosing.Offer]:
             call.viewer,
             call.session.agent_name,
             *_ageing(call),
+            passed,
         )
     finally:
         listed.close()
@@ -73,9 +77,9 @@ def _orphans(call: context.Context, swept: list[quick.Found] | None) -> Iterator
     for orphan in orphaned.look(call.store, swept, limits).some:
         why = f"{orphan.type}: {orphan.reason}"
         if orphan.key.source == ids.OWN_SOURCE:
-            views = [call.viewer.view(call.work.read(e)) for e in call.work.find(orphan.key.id)]
-            if len(views) == 1 and views[0].is_offered:
-                yield choosing.Offer(orphan.key, why, views[0], orphan=orphan)
+            found = [call.viewer.view(call.work.read(e)) for e in call.work.find(orphan.key.id)]
+            if len(found) == 1 and found[0].is_offered:
+                yield choosing.Offer(orphan.key, why, found[0], orphan=orphan)
         elif _is_free(call, orphan.key):
             item = call.lists.items.get(call.lists.resolve(orphan.key))
             if item is not None and choosing.may_begin(call.lists, item):

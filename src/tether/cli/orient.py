@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tether import clock, ids, text
-from tether.brief import choosing, orientation, orphaned
+from tether.brief import orientation, orphaned
 from tether.cli import answers, context, offering, sweeping, verbs
 from tether.cli.task import remaining, shown
 from tether.hints import Any
+from tether.tasks import views
 from tether.vacuum import model
 
 _MAX_SHOWN = 5
@@ -20,19 +21,21 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         call.workspace,
         call.work if call.workspace.root else None,
         call.store,
+        call.spot,
         call.viewer if call.workspace.root else None,
         call.session,
         now,
         call.settings,
         swept,
     )
+    passed: list[views.View] = []
     if call.workspace.root:
         stands = orphaned.standing(found.orphans, lambda key: sweeping.is_open(call, key))
         found = found._replace(orphans=stands)
-        offers = offering.offers(call, swept)
+        offers = offering.offers(call, swept, passed)
         found = found._replace(next=next((each for each in offers if not each.is_held), None))
     has_nothing = not found.held and not found.claims
-    left = remaining.look(call) if has_nothing and found.next is None else None
+    left = remaining.rest(call, passed) if has_nothing and found.next is None else None
     value: dict[str, Any] = {
         "session": found.session_id,
         "agent": found.agent_name,
@@ -41,7 +44,8 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         "next": offering.value(found.next) if found.next is not None else None,
         "stalled": [shown.task_value(task) for task in found.stalled],
         "failed": [shown.task_value(task) for task in found.failed],
-        "lists": None if left is None else remaining.value(left),
+        "lists": None if left is None else remaining.value(left.lists),
+        "not_free": None if left is None else remaining.rest_value(left),
         "unread": found.unread,
         "here": found.here,
         "orphans": _orphans_value(found.orphans),
@@ -49,13 +53,16 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         "untrusted": list(shown.UNTRUSTED),
     }
     if values["compact"]:
-        return answers.Answer("orient", value, lambda: _compact(found))
+        return answers.Answer("orient", value, lambda: _compact(found, shown.width()))
+
+    def page() -> str:
+        return _text(found, now, _titles(call, found), left)
+
     return answers.Answer(
         "orient",
         value,
-        lambda: answers.told(
-            _text(found, now, _titles(call, found), left), source="tether", for_agent=call.is_agent
-        ),
+        lambda: answers.told(page(), source="tether", for_agent=call.is_agent),
+        None if call.is_agent else lambda columns: shown.pieces(page().split("\n"), columns),
     )
 
 
@@ -77,19 +84,18 @@ def _orphans_value(found: orphaned.Orphaned) -> dict[str, Any]:
     }
 
 
-def _compact(found: orientation.Orientation) -> str:
-    """Everything in one line."""
+def _compact(found: orientation.Orientation, columns: int) -> str:
+    """Everything in one line; on a terminal with as many kinds of orphans as it has room for."""
     have = len(found.held) + len(found.claims)
-    kinds = ", ".join(f"{count} {kind}" for kind, count in found.orphans.counts.items())
-    parts = [
-        f"{found.agent_name}: {have} held",
-        f"{found.unread} unread",
-        f"{len(found.stalled)} stalled",
-        f"{text.counted(found.orphans.total, 'orphan')}" + (f" ({kinds})" if kinds else ""),
-    ]
-    if found.next is not None:
-        parts.append(f"next {found.next.key.id}")
-    return ", ".join(parts)
+    head = f"{found.agent_name}: {have} held, {found.unread} unread, {len(found.stalled)} stalled"
+    orphans = text.counted(found.orphans.total, "orphan")
+    after = f", next {found.next.key.id}" if found.next is not None else ""
+    kinds = [f"{count} {kind}" for kind, count in found.orphans.counts.items()]
+    lines = []
+    for number in range(len(kinds), -1, -1):
+        some = ", ".join(kinds[:number] + ["…"] * (number < len(kinds)))
+        lines.append(f"{head}, {orphans}" + (f" ({some})" if number else "") + after)
+    return next((each for each in lines if text.cells(each) <= columns), lines[-1])
 
 
 def _titles(call: context.Context, found: orientation.Orientation) -> dict[ids.TaskKey, str]:
@@ -105,7 +111,7 @@ def _text(
     found: orientation.Orientation,
     now: str,
     titles: dict[ids.TaskKey, str],
-    left: dict[str, choosing.Open] | None,
+    left: remaining.Rest | None,
 ) -> str:
     now_ms = clock.parse(now)
     lines = [f"You are {found.agent_name}. {text.counted(found.here, 'session')} here."]
@@ -137,10 +143,8 @@ def _text(
             f"Next: {found.next.key.id}: {text.one_line(found.next.title, 100)}".rstrip(": ")
         )
         lines.append(f"  {text.one_line(found.next.why, min(shown.width(), 122) - 2)}")
-    elif left:
-        lines += ["No task is free for you.", *remaining.told(left)]
-    else:
-        lines.append("No task is free for you.")
+    elif left is not None:
+        lines += remaining.rest_told(left, "No task is free for you")
     return "\n".join(lines)
 
 

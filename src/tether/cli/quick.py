@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tether import clock, errors, text
+from tether import clock, errors, ids, text
 from tether.cli import answers, context, sweeping, verbs
 from tether.cli.task import shown
 from tether.hints import Any
@@ -78,20 +78,31 @@ def _value(each: quick.Found) -> dict[str, Any]:
 
 
 def _lines(found: list[quick.Found], compact: bool, width: int) -> list[str]:
-    orphans = {each.key for each in found if each.finding.type in model.ORPHANED}
-    counts: dict[str, int] = {}
+    """Each orphan once, by the most urgent of what is wrong with it; then everything else."""
+    orphans: dict[ids.TaskKey, quick.Found] = {}
     for each in found:
-        counts[each.finding.type] = counts.get(each.finding.type, 0) + 1
-    parts = ", ".join(text.counted(count, name.replace("_", " ")) for name, count in counts.items())
-    head = f"Orphaned Tasks: {len(orphans)}" + (f" ({parts})" if parts else "")
+        if each.finding.type in model.ORPHANED:
+            orphans.setdefault(each.key, each)
+    first, names = list(orphans.values()), {each.name for each in orphans.values()}
+    counts = _counts(first)
+    head = f"Orphaned Tasks: {len(first)}" + (f" ({counts})" if counts else "")
     if compact:
         return [head]
-    rows = []
-    for each in found:
-        reason = f"{each.finding.type.replace('_', ' ')}: {each.finding.reasons[0]}"
-        room = max(24, width - 4 - len(each.key.id))
-        rows.append(f"  {each.key.id}  {text.one_line(reason, room)}")
-    return [head, *rows, "Run `tether vacuum` for the full analysis."]
+    lines = [head, *(_row(each, width) for each in first)]
+    if others := [each for each in found if each.name not in names]:
+        lines += [f"Also: {_counts(others)}", *(_row(each, width) for each in others)]
+    return [*lines, "Run `tether vacuum` for the full analysis."]
+
+
+def _counts(found: list[quick.Found]) -> str:
+    """`2 dead claims, 1 conflict`."""
+    kinds = [each.finding.type for each in found]
+    return ", ".join(model.counted(kind, kinds.count(kind)) for kind in dict.fromkeys(kinds))
+
+
+def _row(each: quick.Found, width: int) -> str:
+    reason = f"{each.finding.type.replace('_', ' ')}: {each.finding.reasons[0]}"
+    return f"  {each.key.id}  {text.one_line(reason, max(24, width - 4 - len(each.key.id)))}"
 
 
 VERB = verbs.Verb(

@@ -12,10 +12,12 @@ from tether.brief import fitting
 from tether.brief import handoff as packets
 from tether.brief import rescue as room
 from tether.cli import answers, cold, context, gathering, handoff, lookup
+from tether.cli.task import shown
 from tether.hints import Any, NamedTuple
 from tether.vacuum import presence
 
 WIDTH = 80
+_MIN_WIDTH = 40
 LABEL_WIDTH = 9
 _BUDGET = 2000
 
@@ -86,7 +88,7 @@ def fact(name: str, said: str) -> list[str]:
     # A path, an id or a command is not torn: it is there to be copied.
     return textwrap.wrap(
         f"{name:<{LABEL_WIDTH}} {text.one_line(said)}",
-        WIDTH,
+        min(WIDTH, max(_MIN_WIDTH, shown.width())),
         initial_indent="  ",
         subsequent_indent=" " * (LABEL_WIDTH + 3),
         break_long_words=False,
@@ -172,9 +174,10 @@ def _block(case: room.Case, tasks: list[Task]) -> list[str]:
         # On one line however long it is: it is there to be copied.
         lines.append(f"  {'continue':<{LABEL_WIDTH}} {text.one_line(case.command)}")
     for each in tasks:
-        lines += fact("handoff", f"tether handoff {each.key.label}")
+        lines.append(f"  {'handoff':<{LABEL_WIDTH}} tether handoff {each.key.label}")
         if each.packet is not None:
-            lines += [f"    {line}".rstrip() for line in handoff.lines_of(each.packet)]
+            packet = handoff.wrapped(each.packet, shown.width(), "    ")
+            lines += ["".join(piece.text for piece in pieces) for pieces in packet]
     return lines
 
 

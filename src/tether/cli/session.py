@@ -12,6 +12,7 @@ from tether.agents import claims, liveness, model, notes, registry, roll, sweep
 from tether.brief import sessions
 from tether.cli import answers, cold, context, lookup, rescue
 from tether.cli import sweep as sweeping_agents
+from tether.cli.task import shown
 from tether.hints import Any
 from tether.store import port
 from tether.vacuum import quick
@@ -58,10 +59,22 @@ def status(call: context.Context, everyone: bool) -> answers.Answer:
 
     def page() -> str:
         lines = [line for each in found.standings for line in _block(each, titles)]
-        shown = "\n".join([*lines, _summary_line(_summary(found))])
-        return answers.told(shown, source="sessions", for_agent=call.is_agent)
+        told = "\n".join([*lines, _summary_line(_summary(found))])
+        return answers.told(told, source="sessions", for_agent=call.is_agent)
 
     return answers.Answer("", value, page)
+
+
+def _answer(
+    call: context.Context, value: dict[str, Any], lines: list[str], source: str
+) -> answers.Answer:
+    """An answer in lines: no wider than a terminal, and fenced for an agent."""
+    return answers.Answer(
+        "",
+        value,
+        lambda: answers.told("\n".join(lines), source=source, for_agent=call.is_agent),
+        None if call.is_agent else shown.fitted(lines),
+    )
 
 
 def _titles(call: context.Context, keys: list[ids.TaskKey]) -> Titles:
@@ -172,8 +185,10 @@ def end(
     said = notes.checked(note) if note is not None else ""
     held = claims.open_ones(call.store.rows, acting.session_id)
     titles = _titles(call, [each.key for each in held])
+    asks = releases is None and bool(held) and not call.is_agent and sys.stdin.isatty()
     if releases is None:
-        releases = _asked(call, held, titles)
+        # Without a terminal nothing is kept silently.
+        releases = _asked(held, titles) if asks else True
     noted = _leave(call, acting, said) if said else []
     found, released, kept = _gone(call, acting, releases=releases or not held)
     value = {
@@ -186,12 +201,10 @@ def end(
         "noted": noted,
         "untrusted": ["title"],
     }
-    lines = [*_unfinished(held, titles), *_ended(call, found, value), *_told_of_note(said, value)]
-    return answers.Answer(
-        "",
-        value,
-        lambda: answers.told("\n".join(lines), source="session", for_agent=call.is_agent),
-    )
+    # Who was asked on this terminal has seen what is unfinished.
+    unseen = [] if asks and sys.stdout.isatty() else _unfinished(held, titles)
+    lines = [*unseen, *_ended(call, found, value), *_told_of_note(said, value)]
+    return _answer(call, value, lines, "session")
 
 
 def _gone(
@@ -209,11 +222,11 @@ def _gone(
     return found, [], claims.open_ones(call.store.rows, session_id)
 
 
-def _asked(call: context.Context, held: list[model.Claim], titles: Titles) -> bool:
-    """Should what is unfinished be free? Without a terminal nothing is kept silently."""
-    if not held or call.is_agent or not sys.stdin.isatty():
-        return True
-    sys.stderr.write("\n".join(map(text.clean, _unfinished(held, titles))) + "\n")
+def _asked(held: list[model.Claim], titles: Titles) -> bool:
+    """Should what is unfinished be free?"""
+    lines = (text.clean(each) for each in _unfinished(held, titles))
+    wrapped = (part for line in lines for part in shown.wrapped(line, shown.width()))
+    sys.stderr.write("\n".join(wrapped) + "\n")
     return click.confirm("Let go of it? Otherwise the session rests and keeps it.", True, err=True)
 
 
@@ -290,11 +303,7 @@ def gc(call: context.Context) -> answers.Answer:
         "untrusted": ["reasons"],
     }
     lines = [*_freed(swept), *_orphaned(found)]
-    return answers.Answer(
-        "",
-        value,
-        lambda: answers.told("\n".join(lines), source="session gc", for_agent=call.is_agent),
-    )
+    return _answer(call, value, lines, "session gc")
 
 
 def _freed(swept: sweep.Swept) -> list[str]:

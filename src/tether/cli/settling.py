@@ -1,4 +1,4 @@
-"""`tether vacuum adopt, defer, cancel, complete`: what becomes of an orphan."""
+"""`tether vacuum adopt, cancel, complete`: what becomes of an orphan."""
 
 from __future__ import annotations
 
@@ -6,19 +6,29 @@ import sys
 
 import click
 
-from tether import clock, errors, ids, redaction, text
-from tether.agents import claims
+from tether import clock, errors, ids, text
+from tether.agents import claims, liveness, roll
+from tether.agents import model as agents
 from tether.brief import handoff as room
-from tether.cli import adopting, answers, claim, cold, context, gathering, lookup, sweeping
+from tether.cli import (
+    adopting,
+    answers,
+    claim,
+    cold,
+    context,
+    gathering,
+    lookup,
+    putting_off,
+    sweeping,
+)
+from tether.cli import elsewhere as elsewhere_tasks
 from tether.cli import handoff as packets
 from tether.cli.task import move, shown
 from tether.hints import Any
-from tether.store import port
 from tether.tasks import claiming, moves, states
 from tether.tasks.sources import model as sources
-from tether.vacuum import deferrals, deferring, model, reports, resolve
+from tether.vacuum import model, reports, resolve
 
-_MAX_WHY_CHARS = 1000
 _BUDGET = 2000
 
 
@@ -42,25 +52,6 @@ def adopt(call: context.Context, task: str, here: bool, budget: int) -> answers.
     once exactly one gets it.
     """
     return _adopted(call, task, here=here, budget=budget)
-
-
-@click.command()
-@click.argument("name")
-@click.option("--until", metavar="WHEN", help="Until a day, or for a while: 2026-12-24 or 30d.")
-@click.option("--why", metavar="TEXT", default="", help="The reason.")
-@click.option("--track", "scope", flag_value=deferring.TRACK, help="NAME is a track.")
-@click.option("--project", "scope", flag_value=deferring.PROJECT, help="NAME is the project.")
-@click.option("--end", is_flag=True, help="It has no time any more.")
-@cold.answering
-@cold.pass_call
-def defer(
-    call: context.Context, name: str, until: str | None, why: str, scope: str | None, end: bool
-) -> answers.Answer:
-    """Say that a task, a track or the whole project has time: it is no orphan until then.
-
-    It ends on its day, or as soon as somebody touches it.
-    """
-    return _deferred(call, name, until, why, scope, ends=end)
 
 
 @click.command()
@@ -100,7 +91,7 @@ def act(call: context.Context, name: str, word: str) -> answers.Answer:
     if name == "adopt":
         return _adopted(call, word, here=False, budget=_BUDGET)
     if name == "defer":
-        return _deferred(call, word, None, "", None, ends=False)
+        return putting_off.put_off(call, word, None, "", None, ends=False)
     if name == "cancel":
         return _cancelled(call, word, "", asks=True)
     return _completed(call, word, "", ())
@@ -124,6 +115,8 @@ def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> an
     key = _task(call, word)
     now = clock.now_text(clock.SystemClock())
     named = lookup.find(call, key.label)
+    if key not in elsewhere_tasks.keys(call, key.id):
+        adopting.require_told_of(call, key, named)
     adopting.require_open(key, named.state)
     taken, elsewhere = adopting.take(call, key, here=here)
     if isinstance(taken, claims.Refused):
@@ -150,7 +143,12 @@ def _adopted(call: context.Context, word: str, *, here: bool, budget: int) -> an
         for_agent=call.is_agent,
     )
     lines = _adopted_lines(key, taken, elsewhere)
-    return answers.Answer("adopt", value, lambda: "\n".join([*lines, "", page]))
+
+    def styled(columns: int) -> list[list[answers.Piece]]:
+        return shown.pieces([*lines, ""], columns) + packets.wrapped(packet, columns)
+
+    plain = "\n".join([*lines, "", page])
+    return answers.Answer("adopt", value, lambda: plain, None if call.is_agent else styled)
 
 
 def _adopted_lines(key: ids.TaskKey, taken: claiming.Taken, elsewhere: str) -> list[str]:
@@ -170,106 +168,6 @@ def _types(found: list[reports.Report]) -> str:
     return ", ".join(each.orphan_type.replace("_", " ") for each in found)
 
 
-# Defer
-
-
-def _deferred(
-    call: context.Context,
-    name: str,
-    until: str | None,
-    why: str,
-    scope: str | None,
-    *,
-    ends: bool,
-) -> answers.Answer:
-    now = clock.now_text(clock.SystemClock())
-    scope, source, name = _scope(call, name, scope)
-    wanted = model.Deferral(scope, source, name, now, call.actor, _until(until, now), _said(why))
-    label = ids.TaskKey(source, name).label if scope == deferring.TASK else f"{scope} {name}"
-    if ends:
-        return _ended(call, wanted, label, now)
-    session = call.agent.session_id
-
-    def work(transaction: port.Transaction) -> list[reports.Report]:
-        return deferrals.put_off(transaction, wanted, session)
-
-    settled = call.store.write("defer", work)
-    value = {**wanted._asdict(), "settled": len(settled), "untrusted": ["why", "name"]}
-    when = f" until {text.minute(wanted.until)}" if wanted.until else ""
-    number = text.counted(len(settled), "finding")
-    until_then = f"{when}, or until somebody touches it" if when else " until somebody touches it"
-    said = f"{label} has time{until_then}; {number} settled."
-    return answers.Answer("defer", value, lambda: said)
-
-
-def _ended(call: context.Context, wanted: model.Deferral, label: str, now: str) -> answers.Answer:
-    def work(transaction: port.Transaction) -> bool:
-        return deferrals.end(transaction, wanted, now, call.actor, "somebody said so")
-
-    if not call.store.write("defer", work):
-        raise errors.NotFound(f"{label} was not deferred. Nothing was changed.")
-    value = {"scope": wanted.scope, "source": wanted.source, "name": wanted.name, "ended_at": now}
-    return answers.Answer("defer", value, lambda: f"{label} has no time any more.")
-
-
-def _scope(call: context.Context, name: str, scope: str | None) -> tuple[str, str, str]:
-    """What a name means: a task, a track or the project."""
-    project = sweeping.project_of(call)
-    tracks = [
-        track for track in sweeping.subjects_of(call).tracks if track.name.lower() == name.lower()
-    ]
-    if scope == deferring.PROJECT:
-        if name != project:
-            raise errors.NotFound(
-                f"This is the project {project}. Nothing was changed.",
-                hint="Use its name, or -C DIR for another repository.",
-            )
-        return deferring.PROJECT, deferring.PROJECT, project
-    if scope == deferring.TRACK or (tracks and lookup.known(call, name) is None):
-        if not tracks:
-            raise errors.NotFound(
-                f"There is no track '{text.one_line(name, 40)}'. Nothing was changed.",
-                hint="See the tracks with `tether task list --source all`.",
-            )
-        return deferring.TRACK, tracks[0].source, tracks[0].name
-    if name == project and lookup.known(call, name) is None:
-        return deferring.PROJECT, deferring.PROJECT, project
-    key = shown.key_of(call, name)
-    named = lookup.find(call, key.label)
-    is_told = claims.last_of(call.store.rows, key) or reports.of_task(call.store, key)
-    if not named.is_known and not is_told:
-        raise named.missing()
-    return deferring.TASK, key.source, key.id
-
-
-def _until(until: str | None, now: str) -> str:
-    if not until:
-        return ""
-    try:
-        if len(until) == 10 and until[4:5] == "-":
-            when = clock.parse(f"{until}T00:00:00Z")
-        elif "T" in until:
-            when = clock.parse(until)
-        else:
-            when = clock.parse(now) + clock.duration(until)
-    except ValueError:
-        raise errors.UsageError(
-            "This is no time. Nothing was changed.", hint="Write --until 2026-12-24, or 30d."
-        ) from None
-    if clock.text(when) <= now:
-        raise errors.UsageError("This time has passed already. Nothing was changed.")
-    return clock.text(when)
-
-
-def _said(why: str) -> str:
-    said = redaction.redact(text.clean(why)).strip()
-    if len(said) > _MAX_WHY_CHARS:
-        raise errors.UsageError(
-            f"A reason has at most {_MAX_WHY_CHARS} characters. Nothing was changed."
-        )
-    return said
-
-
 # Cancel
 
 
@@ -281,7 +179,7 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
         )
     key = _task(call, word)
     named = lookup.find(call, word)
-    said = _said(why) or "no longer needed"
+    said = putting_off.reason(why) or "no longer needed"
     if not named.is_known:
         raise named.missing()
     if named.item is not None:
@@ -289,6 +187,7 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
     if asks and not call.is_agent:
         _confirm(f"Cancel {key.label} ({text.one_line(named.title, 60)})?")
     now = clock.now_text(clock.SystemClock())
+    held = claims.open_of(call.store.rows, key)
     where = ""
     if named.loaded is not None:
         at = call.desk()
@@ -301,7 +200,8 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
     elif named.item is not None:
         where = _marked(call, named.item, sources.CANCELLED, states.CANCELLED, said)
     settled = resolve.settled(call.store, key, model.CANCELLED, now, call.actor, said)
-    return _answer("cancel", key, where, settled, f"{key.label} is cancelled")
+    told = _told(call, held)
+    return _answer("cancel", key, where, settled, f"{key.label} is cancelled", told)
 
 
 def _confirm(question: str) -> None:
@@ -324,7 +224,8 @@ def _completed(
     found = reports.open_of(call.store, key)
     commits = [move.commit_named(call, each) for each in evidence] or _known_commits(found)
     now = clock.now_text(clock.SystemClock())
-    said = _said(summary)
+    said = putting_off.reason(summary)
+    held = claims.open_of(call.store.rows, key)
     if named.loaded is not None:
         at = call.desk()
         moved = moves.complete(at, key.id, summary=said or _by_evidence(found), evidence=commits)
@@ -338,7 +239,7 @@ def _completed(
     else:
         raise named.missing()
     settled = resolve.settled(call.store, key, model.COMPLETED, now, call.actor, said)
-    answer = _answer("complete", key, where, settled, f"{key.label} is done")
+    answer = _answer("complete", key, where, settled, f"{key.label} is done", _told(call, held))
     answer.value["evidence"] = commits
     return answer
 
@@ -387,13 +288,31 @@ def _marked(call: context.Context, item: sources.Item, state: str, outcome: str,
     return marked
 
 
+def _told(call: context.Context, held: agents.Claim | None) -> list[str]:
+    """Whose claim was closed by this: who may be alive has a message about it."""
+    if held is None or held.session_id == call.session.session_id:
+        return []
+    holder = roll.get(call.store.rows, held.session_id)
+    if holder is None or not holder.is_here:
+        return []
+    is_over = call.spot.shown_verdict(holder).state in liveness.OVER
+    return [] if is_over else [holder.agent_name]
+
+
 def _answer(
-    verb: str, key: ids.TaskKey, where: str, settled: list[reports.Report], said: str
+    verb: str,
+    key: ids.TaskKey,
+    where: str,
+    settled: list[reports.Report],
+    said: str,
+    told: list[str],
 ) -> answers.Answer:
     value: dict[str, Any] = {
         "task": key.label,
         "path": text.clean(where),
         "settled": [each.orphan_type for each in settled],
+        "told": told,
     }
-    line = f"{said}: {text.one_line(where)}. Commit that when you are ready."
-    return answers.Answer(verb, value, lambda: line)
+    lines = [f"{said}: {text.one_line(where)}. Commit that when you are ready."]
+    lines += [f"{name} had it and is told." for name in told]
+    return answers.Answer(verb, value, lambda: "\n".join(lines), shown.fitted(lines))

@@ -93,7 +93,8 @@ class _Considered:
 def quick_findings(call: context.Context, now: str, limits: model.Limits) -> list[quick.Found]:
     """What the store alone says is wrong, written down if it is news.
 
-    Those that still stand in this checkout: the few tasks that come up are looked up.
+    Those that are probable enough to be told, and that still stand in this checkout: the few tasks
+    that come up are looked up.
     """
 
     def lookup(key: ids.TaskKey) -> model.Subject | None:
@@ -104,7 +105,7 @@ def quick_findings(call: context.Context, now: str, limits: model.Limits) -> lis
     with contextlib.suppress(errors.StoreError, errors.FileError):
         if call.store.exists() and quick.known(call.store) != {each.name for each in found}:
             _record_quick(call, found, now)
-    return quick.standing_here(found, lookup)
+    return quick.standing_here(quick.alerting(found, limits), lookup)
 
 
 def subject_of(call: context.Context, key: ids.TaskKey) -> model.Subject | None:
@@ -152,7 +153,8 @@ def _record_quick(call: context.Context, found: list[quick.Found], now: str) -> 
     counts: dict[str, int] = {}
     for each in found:
         counts[each.finding.type] = counts.get(each.finding.type, 0) + 1
-    reports.end(call.store, number, model.QUICK, now, call.actor, 0, counts, recorded)
+    ended_at = reports.ending(now, clock.SystemClock())
+    reports.end(call.store, number, model.QUICK, ended_at, call.actor, 0, counts, recorded)
 
 
 def _track(call: context.Context, key: ids.TaskKey) -> str:

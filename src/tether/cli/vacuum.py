@@ -8,7 +8,7 @@ from tether import clock, errors, files, text
 from tether.cli import answers, cold, context, quick, sweeping
 from tether.cli.task import shown
 from tether.hints import Any
-from tether.vacuum import model, parking, report, reports
+from tether.vacuum import filtering, model, parking, report, reports
 
 _PRIORITIES = ("critical", "high", "normal", "low")
 # What was never begun is counted and no finding.
@@ -18,12 +18,12 @@ _HELP = "See `tether vacuum --help`."
 _MAX_TREND = 12
 _SAVE_DIR = "vacuum-reports"
 COMMANDS = {
-    name: cold.Entry("tether.cli.settling", help_)
-    for name, help_ in (
-        ("adopt", "Take an orphan up: it is yours, and all are told."),
-        ("defer", "Say that a task, a track or the project has time."),
-        ("cancel", "Decide that an orphan will not be done."),
-        ("complete", "Mark what is done as done."),
+    name: cold.Entry(f"tether.cli.{module}", help_)
+    for name, module, help_ in (
+        ("adopt", "settling", "Take an orphan up: it is yours, and all are told."),
+        ("defer", "putting_off", "Say that a task, a track or the project has time."),
+        ("cancel", "settling", "Decide that an orphan will not be done."),
+        ("complete", "settling", "Mark what is done as done."),
     )
 }
 
@@ -140,12 +140,12 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
     known = sweeping.subjects_of(call)
     _require_known(call, [track.name for track in known.tracks], wanted)
     swept = sweeping.run_sweep(call, kind, known)
-    chosen = report.choose(swept, wanted)
+    chosen = filtering.choose(swept, wanted, known)
     place = call.settings.text("vacuum.save_dir")
     saved = ""
     if values["save"] or place:
         # What is kept for later is whole, whatever somebody wants to see now.
-        everything = chosen if values["save"] else report.choose(swept, report.Filter())
+        everything = chosen if values["save"] else filtering.choose(swept, filtering.Filter())
         saved = save(call, everything, place or _SAVE_DIR)
     return answers.Answer(
         "vacuum",
@@ -187,13 +187,13 @@ def _require_quick(values: dict[str, Any]) -> None:
         )
 
 
-def _types(chosen: report.Chosen) -> set[str]:
+def _types(chosen: filtering.Chosen) -> set[str]:
     """The types of all findings that are shown."""
     parked = {model.PARKED_PROJECT} if chosen.parked else set()
     return {each.type for judged in chosen.all for each in judged.findings} | parked
 
 
-def _filter(values: dict[str, Any]) -> report.Filter:
+def _filter(values: dict[str, Any]) -> filtering.Filter:
     age_ms = 0
     if values["age"]:
         try:
@@ -202,7 +202,7 @@ def _filter(values: dict[str, Any]) -> report.Filter:
             raise errors.UsageError(
                 "--age is no length of time. Nothing was changed.", hint="Write --age 14d."
             ) from None
-    return report.Filter(
+    return filtering.Filter(
         tuple(values["tracks"]),
         tuple(values["projects"]),
         tuple(values["types"]),
@@ -212,7 +212,7 @@ def _filter(values: dict[str, Any]) -> report.Filter:
     )
 
 
-def _require_known(call: context.Context, tracks: list[str], wanted: report.Filter) -> None:
+def _require_known(call: context.Context, tracks: list[str], wanted: filtering.Filter) -> None:
     """A name that nothing has is a typo, not an empty report."""
     known = {each.lower(): each for each in tracks}
     for name in wanted.tracks:
@@ -240,7 +240,7 @@ def _require_known(call: context.Context, tracks: list[str], wanted: report.Filt
 # The page
 
 
-def _lines(chosen: report.Chosen, saved: str, values: dict[str, Any], width: int) -> list[str]:
+def _lines(chosen: filtering.Chosen, saved: str, values: dict[str, Any], width: int) -> list[str]:
     lines = (
         [report.compact(chosen)]
         if values["compact"]
@@ -265,7 +265,7 @@ def _styled(line: str) -> answers.Piece:
     return answers.Piece(line)
 
 
-def save(call: context.Context, chosen: report.Chosen, directory: str) -> str:
+def save(call: context.Context, chosen: filtering.Chosen, directory: str) -> str:
     """Save a report below the top of the checkout; its path. One of the same day is replaced."""
     if call.workspace.root is None:
         raise errors.NotAllowed("A bare repository has no files, so no report was saved.")
@@ -300,7 +300,7 @@ def _trend(call: context.Context) -> list[dict[str, Any]]:
     ]
 
 
-def value_of(chosen: report.Chosen, saved: str) -> dict[str, Any]:
+def value_of(chosen: filtering.Chosen, saved: str) -> dict[str, Any]:
     """A report for programs: everything that was found."""
     swept = chosen.swept
     return {
@@ -336,10 +336,10 @@ def judged_value(each: model.Judged) -> dict[str, Any]:
         "state": subject.state,
         "track": text.clean(subject.track) or None,
         "priority": subject.priority,
-        "owner": text.clean(subject.owner) or None,
+        "owner": text.clean(subject.owner or known.last_owner) or None,
         "where": text.clean(subject.where) or None,
         "last_activity": known.last_at or None,
-        "last_session": known.visits[-1].session if known.visits else None,
+        "last_session": known.last_session or None,
         "findings": [quick.finding_value(finding) for finding in each.findings],
         "evidence": {
             name: kept[name] for name in ("claim_at", "broadcast_at", "log_mention", "commit")

@@ -58,8 +58,9 @@ def read(
     key: ids.TaskKey,
     names: Iterable[str],
     around: claimed.Around = claimed.NOTHING,
+    also: Iterable[model.Activity] = (),
 ) -> Timeline:
-    """The timeline of a task that goes by these ids."""
+    """The timeline of a task that goes by these ids; `also` is what was found of it otherwise."""
     names = tuple(names)
     # What can be opened here comes before what the store kept of it.
     indexed = list(_first(_in_index(connection, key, names)))
@@ -68,6 +69,7 @@ def read(
         *_first(_in_store(store, key, names)),
         *_in_log(store, key),
         *_naming(connection, key, names, around, indexed),
+        *also,
         *claimed.done(connection, store, key, around),
         *commits_claimed.under_claims(connection, store, key, around),
     ]

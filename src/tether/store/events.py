@@ -137,7 +137,7 @@ WORK_DEFERRED = EventType(
 DEFERRAL_ENDED = EventType(
     "deferral_ended",
     ("scope", "name", "why"),
-    "What was deferred has no time any more: its day came, it was touched, or somebody said so.",
+    "A deferral has ended: its day came, it was touched, or somebody said so.",
 )
 
 REGISTRY = (

@@ -36,8 +36,10 @@ class View(NamedTuple):
         """What is said on top of the state, in words."""
         if not self.effective.overlay:
             return ""
-        claim = self.claim
-        return effective.OVERLAYS[self.effective.overlay].format(
+        claim, overlay = self.claim, self.effective.overlay
+        if overlay == effective.DROPPED and claim is not None and claim.outcome == claims.STALE:
+            return f"{claim.agent_name} had it and is gone"
+        return effective.OVERLAYS[overlay].format(
             holder=claim.agent_name if claim else "",
             branch=(claim.branch or "a detached HEAD") if claim else "",
             outcome="done"

@@ -58,7 +58,7 @@ def put_off(
 def end(
     transaction: port.Transaction, deferral: model.Deferral, now: str, by: str, why: str
 ) -> bool:
-    """Say that something has no time any more; False if that was known."""
+    """Say that a deferral has ended; False if there was none."""
     named = {"scope": deferral.scope, "source": deferral.source, "name": deferral.name}
     if not transaction.rows(_SQL.end_deferral, **named, now=now, why=why):
         return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from tether import clock, ids
 from tether.agents import model as agents
@@ -57,6 +58,8 @@ class Ground(NamedTuple):
     conflicts: dict[ids.TaskKey, list[port.Row]]
     ticked_together: dict[str, int]
     now: str
+    named: Mapping[ids.TaskKey, list[evidence.Activity]] = MappingProxyType({})
+    """The commits that name a task whose id may be any word."""
 
     def last_touch(self, key: ids.TaskKey) -> int:
         return self.moments.last_at.get(key, 0)
@@ -125,7 +128,8 @@ def _told(
     """What happened to a task until now, and the sessions of it, each by one name."""
     # Whose commits those are that name no task is asked only where somebody held it.
     around = ground.around if subject.key in ground.claims else claimed.NOTHING
-    line = timeline.read(ground.connection, ground.store, subject.key, names, around)
+    also = ground.named.get(subject.key, ())
+    line = timeline.read(ground.connection, ground.store, subject.key, names, around, also)
     since = _born(subject)
     told = [each for each in line.activities if since <= each.at <= ground.now and each.at]
     same = names_of(ground.presence, told, line.sessions)
@@ -289,11 +293,7 @@ def _clashes(
     ground: Ground, key: ids.TaskKey, told: list[evidence.Activity]
 ) -> Iterator[model.Clash]:
     for row in ground.conflicts.get(key, ()):
-        parties = (row["session_id"], row["other_session_id"])
-        first, second = (ground.presence.of(each).state for each in parties)
-        is_open = row["resolved_at"] is None
-        pointer = f"conflict:{row['id']}"
-        yield model.Clash(row["raised_at"], *parties, pointer, is_open, (first, second))
+        yield model.clash(row, lambda session: ground.presence.of(session).state)
     for each in told:
         if each.source == _MESSAGES and each.what == "conflict":
             before = [e for e in told if e.at <= each.at and e.session and e.what in _CLAIMING]

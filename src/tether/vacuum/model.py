@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tether import config, ids
 from tether.hints import Any, NamedTuple
@@ -35,6 +35,13 @@ TYPES = (
 ORPHANED = TYPES[:5]
 # What the store alone can tell, so every sweep sees it.
 OF_STORE = (DEAD_CLAIM, CONFLICT_ABANDONED, LONG_CLAIM)
+# What a type is called where findings are counted or listed in a sentence.
+IN_WORDS = {
+    CONFLICT_ABANDONED: "conflict",
+    CONTEXT_LOST: "lost context",
+    STALE_IN_PROGRESS: "stale",
+    PARTIALLY_COMPLETED: "partial",
+}
 
 CERTAIN = "certain"
 SUSPECT = "suspect"
@@ -57,6 +64,17 @@ OPEN = (states.NEW, states.ASSIGNED, states.IN_PROGRESS, states.ERROR)
 
 HOUR_MS = 3_600_000
 DAY_MS = 24 * HOUR_MS
+
+
+def in_words(kind: str) -> str:
+    """`dead claim`, `stale`."""
+    return IN_WORDS.get(kind, kind.replace("_", " "))
+
+
+def counted(kind: str, number: int) -> str:
+    """`2 dead claims`, `2 stale`."""
+    is_noun = kind in OF_STORE
+    return f"{number} {in_words(kind)}{'s' if is_noun and number != 1 else ''}"
 
 
 class Limits(NamedTuple):
@@ -141,6 +159,11 @@ class Hold(NamedTuple):
         return not self.closed_at
 
     @property
+    def was_taken(self) -> bool:
+        """Did a sweep free it because its owner was gone?"""
+        return self.outcome == "released_stale"
+
+    @property
     def is_live(self) -> bool:
         """Does somebody have it who may well be at work?"""
         return self.is_open and self.verdict in ("alive", "suspect")
@@ -178,6 +201,14 @@ class Clash(NamedTuple):
     """Nobody has let go of it since."""
     verdicts: tuple[str, str] = ("", "")
     """How the two sessions are."""
+    agents: tuple[str, str] = ("", "")
+    """What they call themselves."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """How people know the two."""
+        first, second = self.agents
+        return first or self.session, second or self.other or "another session"
 
     @property
     def living(self) -> int:
@@ -241,6 +272,27 @@ class Evidence(NamedTuple):
     def last_at(self) -> str:
         return self.last.at if self.last is not None else ""
 
+    @property
+    def touched_at(self) -> str:
+        """When anything was last done about it, or about a part of it; empty if nothing was."""
+        return max(self.last_at, self.family_at) or self.claimed_at
+
+    @property
+    def last_session(self) -> str:
+        """The session that last touched it: by a visit, or by its claim; empty if none did."""
+        hold, visit = self.hold, self.visits[-1] if self.visits else None
+        if hold is not None and (visit is None or hold.at > visit.last_at):
+            return hold.session
+        return visit.session if visit is not None else ""
+
+    @property
+    def last_owner(self) -> str:
+        """Who has it by a claim, or had it until a sweep found that they are gone."""
+        hold = self.hold
+        if hold is None or not (hold.is_open or hold.was_taken):
+            return ""
+        return hold.agent or hold.session
+
 
 class Finding(NamedTuple):
     """What is wrong with a task, why that is thought, and how sure it is."""
@@ -267,6 +319,20 @@ class Judged(NamedTuple):
     @property
     def subject(self) -> Subject:
         return self.evidence.subject
+
+
+def clash(row: Mapping[str, Any], verdict_of: Callable[[str], str]) -> Clash:
+    """A row of `conflicts`, with what its two sessions are called."""
+    first, second = row["session_id"], row["other_session_id"]
+    return Clash(
+        row["raised_at"],
+        first,
+        second,
+        f"conflict:{row['id']}",
+        row["resolved_at"] is None,
+        (verdict_of(first), verdict_of(second)),
+        (row["agent_name"] or "", row["other_agent_name"] or ""),
+    )
 
 
 def deferral(row: Mapping[str, Any]) -> Deferral:

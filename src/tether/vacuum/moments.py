@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from tether import clock, ids
+from tether.evidence import model as evidence
 from tether.hints import NamedTuple
 from tether.store import port, sql
 from tether.vacuum import model, silence
@@ -141,8 +142,9 @@ def read(
     store: port.Store,
     until: str,
     names: Mapping[ids.TaskKey, ids.TaskKey],
+    also: Iterable[evidence.Activity] = (),
 ) -> Moments:
-    """All touches up to a time that index and store know of.
+    """All touches up to a time that index and store know of, with what was found otherwise.
 
     `names` says which task an id means today that was consolidated or renumbered.
     """
@@ -150,6 +152,16 @@ def read(
         Touch(clock.parse(at), ids.TaskKey(source, task), session, is_work, bool(is_claim))
         for statement, is_work in ((_STATED, False), (_WORKED, True))
         for at, source, task, session, is_claim in connection.execute(statement, (until,))
+    ]
+    found += [
+        Touch(
+            clock.parse(each.at),
+            ids.TaskKey(each.task_source, each.task),
+            each.session,
+            each.kind == evidence.WORKED,
+        )
+        for each in also
+        if each.at and each.at <= until
     ]
     here = {path for (path,) in connection.execute(_FILES)}
     for row in store.rows(_SQL.kept_files):

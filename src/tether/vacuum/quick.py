@@ -96,6 +96,12 @@ def standing_here(found: list[Found], lookup: Lookup) -> list[Found]:
     return [each for each in found if _stands(each, lookup(each.key))]
 
 
+def alerting(found: list[Found], limits: model.Limits) -> list[Found]:
+    """Without those that would be orphans if they were more probable; they are none."""
+    least = limits.alert_percent
+    return [e for e in found if e.finding.type not in model.ORPHANED or e.finding.percent >= least]
+
+
 def _stands(each: Found, subject: model.Subject | None) -> bool:
     if subject is None:
         return True
@@ -166,8 +172,4 @@ class _People:
         )
 
     def clash(self, row: port.Row) -> model.Clash:
-        parties = (row["session_id"], row["other_session_id"])
-        first, second = (self.verdict(each)[0] for each in parties)
-        is_open = row["resolved_at"] is None
-        pointer = f"conflict:{row['id']}"
-        return model.Clash(row["raised_at"], *parties, pointer, is_open, (first, second))
+        return model.clash(row, lambda session: self.verdict(session)[0])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from tether import clock, text
-from tether.hints import NamedTuple
-from tether.vacuum import model, parking, sweeps, tracks
+from tether import text
+from tether.vacuum import deferring, filtering, model, parking, tracks
+from tether.vacuum.filtering import Chosen
 
 _RULE = "═"
 _TITLE_CHARS = 200
@@ -27,109 +27,6 @@ TAGS = {
     model.LONG_CLAIM: "LONG CLAIM",
     model.DONE_UNPROVEN: "UNPROVEN",
 }
-_IN_WORDS = {
-    model.DEAD_CLAIM: "dead claim",
-    model.CONFLICT_ABANDONED: "conflict",
-    model.CONTEXT_LOST: "lost context",
-    model.STALE_IN_PROGRESS: "stale",
-    model.PARTIALLY_COMPLETED: "partial",
-}
-
-
-class Filter(NamedTuple):
-    """Which findings are wanted."""
-
-    tracks: tuple[str, ...] = ()
-    projects: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    priorities: tuple[str, ...] = ()
-    min_age_ms: int = 0
-    everything: bool = False
-    """Also what is less probable, and what is parked."""
-
-
-class Chosen(NamedTuple):
-    """The findings of a sweep that are wanted, by what is to be done about them."""
-
-    swept: sweeps.Swept
-    orphans: tuple[model.Judged, ...]
-    """To be taken up again."""
-    unmarked: tuple[model.Judged, ...]
-    """Done, and to be marked."""
-    others: tuple[model.Judged, ...]
-    """Worth a look."""
-    parked: tuple[parking.Track, ...]
-    left_out: int
-    """Less probable ones, and those of what is parked."""
-    wanted: Filter
-
-    @property
-    def all(self) -> tuple[model.Judged, ...]:
-        return (*self.orphans, *self.unmarked, *self.others)
-
-
-def choose(swept: sweeps.Swept, wanted: Filter) -> Chosen:
-    """What of a sweep somebody wants to see."""
-    limits = swept.order.limits
-    orphans, unmarked, others = [], [], []
-    left_out = 0
-    found = list(swept.judged)
-    if wanted.everything:
-        seen = {each.subject.key for each in swept.folded}
-        found = [e for e in swept.judged if e.subject.key not in seen] + list(swept.folded)
-    for each in found:
-        if not _is_wanted(each, swept, wanted):
-            continue
-        if wanted.types:
-            chosen = tuple(f for f in each.findings if f.type in wanted.types)
-            each = each._replace(findings=chosen)  # noqa: PLW2901 (the rest was not asked for)
-        first = each.findings[0]
-        is_alert = first.percent >= limits.alert_percent or wanted.everything
-        if first.type in model.ORPHANED and is_alert:
-            orphans.append(each)
-        elif first.type == model.DONE_UNMARKED and is_alert:
-            unmarked.append(each)
-        elif is_alert or first.type == model.LONG_CLAIM or wanted.types:
-            others.append(each)
-        else:
-            left_out += 1
-    parked = tuple(each for each in swept.parked if _is_wanted_track(each, swept, wanted))
-    if not wanted.everything:
-        left_out += len(swept.folded)
-    found_all = (tuple(orphans), tuple(unmarked), tuple(others), parked)
-    return Chosen(swept, *found_all, left_out, wanted)
-
-
-def _is_wanted(each: model.Judged, swept: sweeps.Swept, wanted: Filter) -> bool:
-    subject = each.subject
-    names = {name.lower() for name in wanted.tracks}
-    if names and subject.track.lower() not in names:
-        return False
-    if wanted.projects and swept.order.project not in wanted.projects:
-        return False
-    if wanted.types and not any(f.type in wanted.types for f in each.findings):
-        return False
-    if wanted.priorities and subject.priority not in wanted.priorities:
-        return False
-    return _age_ms(each, swept) >= wanted.min_age_ms
-
-
-def _is_wanted_track(track: parking.Track, swept: sweeps.Swept, wanted: Filter) -> bool:
-    names = {name.lower() for name in wanted.tracks}
-    is_named = not names or track.name.lower() in names
-    is_here = not wanted.projects or swept.order.project in wanted.projects
-    is_type = not wanted.types or model.PARKED_PROJECT in wanted.types
-    return is_named and is_here and is_type and not wanted.priorities and not wanted.min_age_ms
-
-
-def age_days(each: model.Judged, swept: sweeps.Swept) -> int:
-    """For how many days nobody has done anything about it."""
-    return _age_ms(each, swept) // model.DAY_MS
-
-
-def _age_ms(each: model.Judged, swept: sweeps.Swept) -> int:
-    at = each.evidence.last_at or each.evidence.claimed_at
-    return max(0, clock.parse(swept.order.now) - clock.parse(at)) if at else 0
 
 
 def compact(chosen: Chosen) -> str:
@@ -138,16 +35,9 @@ def compact(chosen: Chosen) -> str:
     for each in chosen.orphans:
         kind = each.findings[0].type
         counts[kind] = counts.get(kind, 0) + 1
-    parts = [
-        f"{count} {_plural(_IN_WORDS[kind], count)}"
-        for kind, count in sorted(counts.items(), key=lambda item: model.TYPES.index(item[0]))
-    ]
+    parts = [model.counted(kind, counts[kind]) for kind in model.ORPHANED if kind in counts]
     told = f" ({', '.join(parts)})" if parts else ""
     return f"Orphaned Tasks: {len(chosen.orphans)}{told}"
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 or word in ("stale", "partial", "lost context") else f"{word}s"
 
 
 def tag(each: model.Judged) -> str:
@@ -161,14 +51,20 @@ def tag(each: model.Judged) -> str:
 def last(each: model.Judged) -> str:
     """`2026-02-11 (claude-55631, dead)`: when anything was last done, by whom, and how they are."""
     known = each.evidence
-    at = known.last_at or known.claimed_at
-    who, how = "", ""
-    if known.hold is not None and known.hold.is_open:
-        who, how = known.hold.agent or known.hold.session, known.hold.verdict
-    elif known.visits:
-        who, how = known.visits[-1].session, known.visits[-1].verdict
+    at = known.touched_at
+    who, how = _last_by(known)
     by = ", ".join(part for part in (short(who), how) if part)
     return f"{at[:10] or 'never'}" + (f" ({by})" if by else "")
+
+
+def _last_by(known: model.Evidence) -> tuple[str, str]:
+    """Who has it, or had it until it was freed; if others came since, or nobody had it, those."""
+    hold, visit = known.hold, known.visits[-1] if known.visits else None
+    if hold is not None and known.last_owner:
+        is_other = visit is not None and visit.session != hold.session
+        if hold.is_open or visit is None or not is_other or visit.last_at <= hold.closed_at:
+            return known.last_owner, hold.verdict
+    return (visit.session, visit.verdict) if visit is not None else ("", "")
 
 
 def short(session: str) -> str:
@@ -188,9 +84,18 @@ def page(chosen: Chosen, limit: int, width: int = 80) -> list[str]:
     lines += _parked(chosen, limit, width)
     lines += _active(chosen, width)
     if len(lines) == 2:
-        said = "Nothing was dropped." if swept.total else "There are no tasks here, in no list."
-        lines += ["", said]
-    return [*lines, "", *_summary(chosen)]
+        lines += ["", _nothing(chosen)]
+    return [*lines, "", *_below(chosen)]
+
+
+def _nothing(chosen: Chosen) -> str:
+    """What is said where there is nothing to show."""
+    if not chosen.swept.total:
+        return "There are no tasks here, in no list."
+    if not chosen.wanted.is_part:
+        return "Nothing was dropped."
+    others = len(filtering.choose(chosen.swept, filtering.Filter()).orphans)
+    return f"Nothing of what was asked for was found. Orphans without these filters: {others}."
 
 
 def _section(title: str, found: tuple[model.Judged, ...], limit: int, width: int) -> list[str]:
@@ -211,29 +116,35 @@ def _section(title: str, found: tuple[model.Judged, ...], limit: int, width: int
             head, room = f"  {'':<{wide}}  ", max(_MIN_TITLE, width - wide - 6 - len(when))
         name = text.one_line(each.subject.title, min(_TITLE_CHARS, room))
         lines.append(f"{head}{name}{' ' * (room - text.cells(name))}  {when}")
-        lines.append(f"  {'':<{wide}}  {_why(each, max(40, width - wide - 4))}")
+        lines += [f"  {'':<{wide}}  {line}" for line in _why(each, max(40, width - wide - 4))]
     if len(found) > limit:
         lines.append(f"  {len(found) - limit} more; --limit shows them.")
     return lines
 
 
-def _why(each: model.Judged, width: int) -> str:
+def _why(each: model.Judged, width: int) -> list[str]:
     first, *others = each.findings
     grade = "certain" if first.grade == model.CERTAIN else f"{first.percent} %"
-    also = f"; also {', '.join(_also(f) for f in others)}" if others else ""
+    also = f"; also {', '.join(model.in_words(f.type) for f in others)}" if others else ""
     reason = _UUID.sub(lambda found: found[0][:8], first.reasons[0])
-    return text.one_line(f"{grade}: {reason}{also}", width)
+    return _on_two(f"{grade}: {reason}{also}", width)
 
 
-def _also(finding: model.Finding) -> str:
-    return _IN_WORDS.get(finding.type, finding.type.replace("_", " "))
+def _on_two(said: str, width: int) -> list[str]:
+    """A sentence on one line, or else on two between words; what is longer is cut."""
+    words = text.one_line(said).split(" ")
+    fitting = [n for n in range(1, len(words)) if text.cells(" ".join(words[:n])) <= width]
+    if text.cells(" ".join(words)) <= width or not fitting:
+        return [text.one_line(said, width)]
+    first, rest = words[: fitting[-1]], words[fitting[-1] :]
+    return [" ".join(first), f"  {text.one_line(' '.join(rest), width - 2)}"]
 
 
 def _parked(chosen: Chosen, limit: int, width: int) -> list[str]:
     if not chosen.parked:
         return []
     limits = chosen.swept.order.limits
-    is_whole = chosen.parked[0].source == "project"
+    is_whole = _is_whole(chosen)
     days = (limits.stale_ms if is_whole else limits.parked_ms) // model.DAY_MS
     lines = ["", f"PARKED PROJECTS (no activity >{days} days):"]
     some = chosen.parked[: min(limit, _MAX_PARKED)]
@@ -245,9 +156,14 @@ def _parked(chosen: Chosen, limit: int, width: int) -> list[str]:
     return lines
 
 
+def _is_whole(chosen: Chosen) -> bool:
+    """Is the whole project parked?"""
+    return any(each.source == deferring.PROJECT for each in chosen.parked)
+
+
 def _track(track: parking.Track) -> str:
     title = f" ({text.one_line(track.title, 34)})" if track.title not in ("", track.name) else ""
-    what = "Project" if track.source == "project" else "Track"
+    what = "Project" if track.source == deferring.PROJECT else "Track"
     at = track.last_at[:10] or "never"
     name = text.one_line(track.name, 40)
     tasks = text.counted(track.open, "open task")
@@ -255,12 +171,7 @@ def _track(track: parking.Track) -> str:
 
 
 def _active(chosen: Chosen, width: int) -> list[str]:
-    names_wanted = {name.lower() for name in chosen.wanted.tracks}
-    active = [
-        each
-        for each in chosen.swept.active
-        if not names_wanted or each.track.lower() in names_wanted
-    ]
+    active = [each for each in chosen.swept.active if chosen.wanted.has_track(each.track)]
     if not active or chosen.wanted.types:
         return []
     names = [_heading(each) for each in active[:_MAX_ACTIVE]]
@@ -288,32 +199,45 @@ def _heading(each: tracks.Active) -> str:
     return begin if is_id else text.one_line(each.name or each.source, 60)
 
 
-def _summary(chosen: Chosen) -> Iterator[str]:
-    swept = chosen.swept
+def _below(chosen: Chosen) -> Iterator[str]:
+    """What stands below the findings: the counts, and what to do next."""
+    yield _summary(chosen)
+    if named := ", ".join(chosen.swept.deferred):
+        yield f"Deferred: {named}; `tether vacuum defer NAME --end` ends that."
+    yield from _remarks(chosen)
+    if chosen.orphans:
+        yield "`tether vacuum adopt ID` takes one up, `defer ID` says that it has time."
+
+
+def _summary(chosen: Chosen) -> str:
+    parked = text.counted(len(chosen.parked), "parked track")
     parts = [
         text.counted(len(chosen.orphans), "orphan"),
-        text.counted(len(chosen.parked), "parked track"),
-        f"{swept.unchecked} total unchecked",
-        f"{swept.counts.get(model.NEVER_STARTED, 0)} never started",
+        "the project is parked" if _is_whole(chosen) else parked,
     ]
-    if swept.counts.get("deferred"):
-        parts.append(f"{swept.counts['deferred']} deferred")
-    is_part = chosen.wanted._replace(everything=False) != Filter()
-    yield f"Summary{' of what was asked for' if is_part else ''}: {', '.join(parts)}"
-    if swept.deferred:
-        yield f"Deferred: {', '.join(swept.deferred)}; `tether vacuum defer NAME --end` ends that."
+    if chosen.unchecked is not None:
+        parts.append(f"{chosen.unchecked} total unchecked")
+    if chosen.never_started is not None:
+        parts.append(f"{chosen.never_started} never started")
+    is_part, deferred = chosen.wanted.is_part, chosen.swept.counts.get("deferred", 0)
+    if deferred and not is_part:
+        parts.append(f"{deferred} deferred")
+    return f"Summary{' of what was asked for' if is_part else ''}: {', '.join(parts)}"
+
+
+def _remarks(chosen: Chosen) -> Iterator[str]:
+    """What changed, and what is not shown."""
+    swept = chosen.swept
     if swept.recorded is not None and swept.before is not None:
         since = text.minute(swept.before.started_at)
         told = f"{swept.recorded.new} new, {swept.recorded.settled} settled since {since}"
         yield told + ("." if swept.before.finished_at else ", when a sweep was interrupted.")
     if chosen.left_out:
         yield f"{chosen.left_out} less probable or of what is parked; --all shows them."
-    if swept.older and swept.order.sweep_type == model.STANDARD:
+    if chosen.older and swept.order.sweep_type == model.STANDARD:
         days = swept.order.limits.window_ms // model.DAY_MS
-        told = text.counted(len(swept.older), "task")
+        told = text.counted(chosen.older, "task")
         yield f"{told} last touched more than {days} days ago; --deep looks at them too."
-    if chosen.orphans:
-        yield "`tether vacuum adopt ID` takes one up, `defer ID` says that it has time."
 
 
 def document(chosen: Chosen) -> str:
@@ -324,8 +248,11 @@ def document(chosen: Chosen) -> str:
         "",
         f"- Sweep: {swept.order.sweep_type}, {swept.order.now}, by {cell(swept.order.by)}",
         f"- Project: {cell(swept.order.project)}",
-        f"- {' '.join(_summary(chosen)).partition(': ')[2].partition(' `')[0]}",
+        f"- {_summary(chosen)}",
     ]
+    if swept.deferred:
+        lines.append(f"- Deferred: {', '.join(map(cell, swept.deferred))}")
+    lines += [f"- {each}" for each in _remarks(chosen)]
     for title, found in (
         ("Orphaned tasks (action required)", chosen.orphans),
         ("Done, not marked", chosen.unmarked),
@@ -351,7 +278,7 @@ def document(chosen: Chosen) -> str:
 
 
 def _document_row(each: model.Judged) -> str:
-    reasons = _joined(f"{_also(f)}: {'; '.join(f.reasons)}" for f in each.findings)
+    reasons = _joined(f"{model.in_words(f.type)}: {'; '.join(f.reasons)}" for f in each.findings)
     pointers = _joined(dict.fromkeys(p for f in each.findings for p in f.pointers))
     values = (
         tag(each),

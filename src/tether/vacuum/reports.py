@@ -6,7 +6,8 @@ import functools
 import json
 from collections.abc import Callable, Iterable, Mapping
 
-from tether import ids
+from tether import clock, ids
+from tether.agents import claims
 from tether.hints import Any, NamedTuple
 from tether.store import events, port, sql
 from tether.vacuum import model
@@ -105,18 +106,12 @@ def rows_of(judged: Iterable[model.Judged]) -> list[Row]:
             finding,
             each.subject.track,
             each.evidence.last_at,
-            _last_session(each.evidence),
+            each.evidence.last_session,
             evidence_of(each.evidence, finding),
         )
         for each in judged
         for finding in each.findings
     ]
-
-
-def _last_session(known: model.Evidence) -> str:
-    if known.visits:
-        return known.visits[-1].session
-    return known.hold.session if known.hold is not None else ""
 
 
 def begin(
@@ -132,6 +127,11 @@ def begin(
         return int(counter["value"])
 
     return store.write("vacuum", work)
+
+
+def ending(began_at: str, by: clock.Clock) -> str:
+    """When a sweep ends that began at a time: now, and never before that."""
+    return max(began_at, clock.now_text(by))
 
 
 def end(
@@ -262,12 +262,22 @@ def _clear(
     transaction: port.Transaction,
 ) -> None:
     for report in chosen:
-        resolution = model.COMPLETED if is_done(report.key) else model.CLEARED
+        resolution, who = model.CLEARED, by
+        if is_done(report.key):
+            resolution = model.COMPLETED
+        elif adopter := _adopter(transaction, report):
+            resolution, who = model.ADOPTED, adopter
         settled = transaction.rows(
-            _SQL.settle, id=report.id, resolution=resolution, now=now, resolved_by=by
+            _SQL.settle, id=report.id, resolution=resolution, now=now, resolved_by=who
         )
         if settled:
-            _tell(transaction, report, resolution, by, "")
+            _tell(transaction, report, resolution, who, "")
+
+
+def _adopter(transaction: port.Transaction, report: Report) -> str:
+    """Who took a task up after a finding was last seen, and has it; empty if nobody did."""
+    held = claims.open_of(transaction.rows, report.key)
+    return held.agent_name if held is not None and held.claimed_at > report.last_seen_at else ""
 
 
 def settle(

@@ -100,12 +100,11 @@ def dead_claim(case: Case) -> model.Finding | None:
     hold = case.known.hold
     if not case.is_open or hold is None:
         return _torn(case)
-    was_taken = hold.outcome == "released_stale"
-    if not (hold.is_open or was_taken) or _is_touched_since(case, hold):
+    if not (hold.is_open or hold.was_taken) or _is_touched_since(case, hold):
         return None
     if hold.verdict in liveness.OVER:
         since = f"{hold.agent or hold.session} has it since {text.minute(hold.at)}"
-        if was_taken:
+        if hold.was_taken:
             since = f"{hold.agent or hold.session} had it until {text.minute(hold.closed_at)}"
         reasons: tuple[str, ...] = (f"{since} and is {hold.verdict}: {hold.reason}",)
         if hold.verdict == "dead":
@@ -169,7 +168,8 @@ def conflict_abandoned(case: Case) -> model.Finding | None:
     # Somebody who took it up afterwards settled it, whatever became of that.
     if case.known.resumed_at > clash.at or _others_since(case, clash):
         return None
-    reason = f"{clash.session} and {clash.other or 'another session'} both wanted it"
+    first, second = clash.names
+    reason = f"{first} and {second} both wanted it"
     ending = "; both are gone" if clash.are_dead else ""
     percent = 100 if clash.are_dead else _CLASH_PERCENT
     return _finding(
@@ -254,7 +254,7 @@ def done_unmarked(case: Case) -> model.Finding | None:
         return None
     said = [each for each in known.finished if each.at >= known.resumed_at]
     if said and not _worked_after(case, said[-1]):
-        found = tuple(f"{each.what}, {text.minute(each.at)}" for each in said[-3:])
+        found = tuple(map(_said, said[-3:]))
         pointers = tuple(each.pointer for each in said[-3:])
         return _finding(model.DONE_UNMARKED, _SAID_PERCENT, found, pointers)
     if subject.parts_total and subject.parts_done == subject.parts_total and case.has_begun:
@@ -275,6 +275,14 @@ def done_unmarked(case: Case) -> model.Finding | None:
     # A commit is never as good as somebody's word.
     percent = min(percent, _SAID_PERCENT - 1)
     return _finding(model.DONE_UNMARKED, percent, (reason,), (commit.pointer,))
+
+
+def _said(sign: model.Sign) -> str:
+    """What says that a task is done, and when."""
+    scheme, _, name = sign.pointer.partition(":")
+    if scheme == "commit":
+        return f"commit {name[:12]} says that it is done, {text.minute(sign.at)}"
+    return f"it is said to be done: {sign.what}, {text.minute(sign.at)}"
 
 
 def done_unproven(case: Case) -> model.Finding | None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tether import clock, errors, ids, text
 from tether.evidence import claimed, witness
+from tether.evidence.history import naming
 from tether.hints import NamedTuple
 from tether.store import port
 from tether.tasks import model as tasks
@@ -112,16 +113,20 @@ def sweep(scene: Scene, order: Order) -> Swept:
 
 def _look(connection: sqlite3.Connection, scene: Scene, order: Order) -> Swept:
     scene.known.learn(connection, scene.claude_dirs)
+    own = {key.id: key for key in scene.subjects.tasks if key.source == ids.OWN_SOURCE}
+    named = naming.of_all(connection, own)
+    also = [each for found in named.values() for each in found]
     ground = gathering.Ground(
         connection,
         scene.store,
         scene.around,
-        moments.read(connection, scene.store, order.now, scene.subjects.names),
+        moments.read(connection, scene.store, order.now, scene.subjects.names, also),
         scene.known,
         gathering.claims(scene.store),
         gathering.conflicts(scene.store),
         moments.ticked_together(connection),
         order.now,
+        named,
     )
     found = dict(_candidates(scene, order, ground))
     older = {key for key, is_recent in found.items() if not is_recent}
@@ -274,6 +279,7 @@ def _counts(
     counts[model.NEVER_STARTED] = sum(
         subject.state == states.NEW
         and not ground.last_touch(key)
+        and not subject.parts_done
         and key not in ground.claims
         and key not in scene.known.foreign
         for key, subject in scene.subjects.tasks.items()
@@ -323,7 +329,10 @@ def _record(scene: Scene, swept: Swept, number: int) -> Swept:
             store, how, rows, now, by, order.project, judged=judged, is_done=is_done
         )
         deferrals.end_over(store, scene.subjects, swept.taken, now, by)
-        reports.end(store, number, how, now, by, swept.unchecked, swept.counts, recorded)
+        left = [each for each in quick.deferrals(store) if each.scope != deferring.TASK]
+        swept = swept._replace(deferred=tuple(map(_said, left)))
+        ended_at = reports.ending(now, clock.SystemClock())
+        reports.end(store, number, how, ended_at, by, swept.unchecked, swept.counts, recorded)
         if swept.before is not None:
             # With what quick sweeps, adopters and others have written meanwhile.
             recorded = reports.since(store, swept.before.started_at)

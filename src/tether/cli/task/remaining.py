@@ -1,12 +1,29 @@
-"""What the lists that a team keeps still have to do, in figures."""
+"""What there is still to do where nothing is free, in figures."""
 
 from __future__ import annotations
 
 from tether import text
 from tether.agents import claims
+from tether.agents import model as agents
 from tether.brief import choosing
 from tether.cli import context
-from tether.hints import Any
+from tether.hints import TYPE_CHECKING, Any, NamedTuple
+from tether.tasks import views
+
+if TYPE_CHECKING:
+    from tether.tasks.sources import model as sources
+
+
+class Rest(NamedTuple):
+    """What is open and not free."""
+
+    lists: dict[str, choosing.Open]
+    begun: int = 0
+    """In progress, and nobody has claimed them."""
+    for_merge: int = 0
+    """Done on another branch, or waiting for what is."""
+    is_parked: bool = False
+    """Did the last sweep find that a track or the project rests?"""
 
 
 def look(call: context.Context) -> dict[str, choosing.Open]:
@@ -17,9 +34,57 @@ def look(call: context.Context) -> dict[str, choosing.Open]:
     return choosing.open_in(call.lists, held)
 
 
+def rest(call: context.Context, passed: list[views.View]) -> Rest:
+    """Why nothing is free. `passed` are the tasks with a file that were not offered."""
+    begun, for_merge = _of_lists(call) if call.sources else (0, 0)
+    return Rest(
+        look(call),
+        begun + choosing.begun(passed),
+        for_merge + choosing.for_merge(passed),
+        _is_parked(call),
+    )
+
+
+def _of_lists(call: context.Context) -> tuple[int, int]:
+    """How many tasks of the lists were begun, and how many wait for a merge."""
+    from tether.vacuum import gathering
+
+    last = gathering.claims(call.store) if call.store.exists() else {}
+    held = {key for key, each in last.items() if each.closed_at is None}
+    done = [
+        key
+        for key, item in call.lists.items.items()
+        if _is_done_elsewhere(item, last.get(key), call.place.branch)
+    ]
+    return choosing.begun_in(call.lists, held), len(done)
+
+
+def _is_done_elsewhere(item: sources.Item, last: agents.Claim | None, branch: str | None) -> bool:
+    """Is it open on its list here, and was it finished on another branch?"""
+    if last is None or last.outcome != claims.DONE or item.state not in choosing.OPEN_IN_LISTS:
+        return False
+    return last.branch is not None and last.branch != branch
+
+
+def _is_parked(call: context.Context) -> bool:
+    from tether.vacuum import model, reports
+
+    if not call.store.exists():
+        return False
+    known = [reports.last_sweep(call.store, each) for each in (model.STANDARD, model.DEEP)]
+    ended = [each for each in known if each is not None and each.finished_at]
+    newest = max(ended, key=lambda each: each.id, default=None)
+    return newest is not None and bool(newest.counts.get(model.PARKED_PROJECT))
+
+
 def value(found: dict[str, choosing.Open]) -> dict[str, Any]:
     """The figures for programs."""
     return {source: each._asdict() for source, each in found.items()}
+
+
+def rest_value(found: Rest) -> dict[str, int]:
+    """Why nothing is free, for programs."""
+    return {"begun": found.begun, "for_merge": found.for_merge}
 
 
 def told(found: dict[str, choosing.Open]) -> list[str]:
@@ -33,3 +98,13 @@ def told(found: dict[str, choosing.Open]) -> list[str]:
     said = f"The task lists have {text.counted(number, 'open task')}{some}: {where}."
     source = next(iter(found)) if len(found) == 1 else "all"
     return [said, f"`tether task list --source {source}` shows them, `tether claim ID` takes one."]
+
+
+def rest_told(found: Rest, said: str) -> list[str]:
+    """That nothing is free, as `said`, then why and what helps."""
+    verb = "waits" if found.for_merge == 1 else "wait"
+    merge = f"; {found.for_merge} {verb} for a merge" if found.for_merge else ""
+    lines = [f"{said}{merge}.", *told(found.lists)]
+    if found.begun or found.is_parked:
+        lines.append("`tether vacuum` shows what was begun and dropped, or parked.")
+    return lines

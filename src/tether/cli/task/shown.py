@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tether import clock, errors, ids, text, workspace
 from tether.agents import claims, roll
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tether.cli import context
     from tether.tasks import views
 
+# Nobody can read what is narrower.
+_MIN_COLUMNS = 40
 TASK = verbs.Argument("task", "The task's id.")
 # What others wrote: data, whatever it says.
 UNTRUSTED = (
@@ -213,10 +215,62 @@ def table(rows: Iterable[tuple[str, ...]], last_width: int) -> str:
     )
 
 
+def wrapped(line: str, columns: int, indent: str = "  ", tail: str = "") -> list[str]:
+    """A line on as many lines of a terminal as it needs, the later ones further in.
+
+    It breaks between words. A path, an id or a `command` is not torn, nor is `tail`, which says
+    where the line is from: they are there to be copied.
+    """
+    columns = max(_MIN_COLUMNS, columns)
+    whole = f"{line}  {tail}" if tail else line
+    if text.cells(whole) <= columns:
+        return [whole]
+    lead = line[: len(line) - len(line.lstrip(" "))]
+    lines, now = [], lead
+    for gap, word in [*_words(line.strip()), *([("  ", tail)] if tail else [])]:
+        is_first = now == lead
+        if not is_first and text.cells(f"{now}{gap}{word}") > columns:
+            lines.append(now)
+            now, is_first = lead + indent, True
+        now += word if is_first else gap + word
+    return [*lines, now]
+
+
+def _words(line: str) -> list[tuple[str, str]]:
+    """The words of a line, each with the gap before it; a `tether command` is one word."""
+    rest = line.split(" ")
+    found: list[tuple[str, str]] = []
+    gap = ""
+    while rest:
+        word, gap = rest.pop(0), f"{gap} "
+        if "`tether" in word and any("`" in each for each in rest):
+            while word.count("`") % 2 and rest:
+                word += f" {rest.pop(0)}"
+        if word:
+            found.append((gap, word))
+            gap = ""
+    return found
+
+
+def pieces(lines: Iterable[str], columns: int, indent: str = "  ") -> list[list[answers.Piece]]:
+    """Lines for a terminal, as an answer has them: none is wider, if that can be."""
+    return [
+        [answers.Piece(part)]
+        for line in lines
+        for part in wrapped(text.clean(line), columns, indent)
+    ]
+
+
+def fitted(lines: list[str], indent: str = "  ") -> Callable[[int], list[list[answers.Piece]]]:
+    """The same for a terminal of any width."""
+    return lambda columns: pieces(lines, columns, indent)
+
+
 def width() -> int:
     """How many columns there are to fill."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        # Some terminals do not say how wide they are.
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except (OSError, ValueError):
         return 10_000  # a file or a pipe has no margin
 

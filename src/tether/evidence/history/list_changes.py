@@ -13,7 +13,7 @@ from tether.tasks.sources import dialects, history
 from tether.tasks.sources import model as lists
 
 SOURCE = "git:list"
-VERSION = "2"
+VERSION = "3"
 _STATUS = re.compile(r"^status:[ \t]{0,9}[\"']?([A-Za-z_]{1,20})", re.MULTILINE)
 _SAID = {
     states.NEW: "reopened",
@@ -23,6 +23,7 @@ _SAID = {
     lists.CANCELLED: "cancelled",
 }
 TAKEN_OFF = "taken off the list"
+FURTHERED = "ticked a part"
 # Lists with a file for each task, and what it is to move one.
 _A_FILE_EACH = {ids.OWN_SOURCE: model.STATED, dialects.BACKLOG: model.LISTED}
 _States = dict[str, str]
@@ -72,20 +73,24 @@ class Lists:
         before: _States = {}
         after: _States = {}
         places: dict[str, list[str]] = {}
+        furthered: set[str] = set()
         for change in changes:
             one, other = self._states(source, change, texts)
+            furthered |= self._furthered(source, change, texts)
             for task in one.keys() ^ other.keys():
                 places.setdefault(task, []).append(change.path)
             before |= one
             after |= other
         paths = tuple(change.path for change in changes)
-        for task in sorted(before.keys() | after.keys()):
+        for task in sorted(before.keys() | after.keys() | furthered):
             old, new = before.get(task, ""), after.get(task, "")
             if old != new:
                 kind, what = _judged(old, new, has_boxes=source in dialects.CHECKBOXES)
             elif len(places.get(task, ())) > 1 and source in _A_FILE_EACH:
                 # From one file to another: somebody assigned it anew, or cleaned up.
                 kind, what = _A_FILE_EACH[source], "moved"
+            elif task in furthered:
+                kind, what = model.WORKED, FURTHERED
             else:
                 continue
             yield model.Activity(
@@ -116,6 +121,13 @@ class Lists:
             self._reader.states_in(path, old) if old is not None else {},
             self._reader.states_in(path, new) if new is not None else {},
         )
+
+    def _furthered(self, source: str, change: git.Change, texts: versions.Texts) -> set[str]:
+        """The tasks of which a change of a file ticked a part."""
+        old, new = texts.get(change.old_oid), texts.get(change.new_oid)
+        if source == ids.OWN_SOURCE or old is None or new is None:
+            return set()
+        return set(self._reader.furthered(change.path, old, new))
 
     def _own_state(self, path: str, content: str | None) -> _States:
         found = workdir.located(path, self._work_root)

@@ -6,12 +6,13 @@ they are not looked for in everything, but a subject that says one is about it.
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from tether import errors, git, ids
 from tether.evidence import ledger, model
-from tether.evidence.history import commit_messages, commits, features
+from tether.evidence.history import commit_messages, commits, features, list_changes
 from tether.evidence.unfinished import branches
 from tether.git import reach
 from tether.tasks.sources import dialects
@@ -22,6 +23,13 @@ _COLUMNS = (
 )
 _SAYING = f"{_COLUMNS} AND task = '' AND instr(text, ?) > 0"
 _CALLED = f"{_COLUMNS} AND task = ? AND task <> '' AND task_source = ?"
+_UNNAMED = f"{_COLUMNS} AND task = ''"
+_LISTED = (
+    "SELECT task, record FROM activities"
+    " WHERE file = (SELECT id FROM evidence_files WHERE path = ?) AND task_source = ?"
+    " AND kind = ? AND what <> ?"
+)
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _MAX_MERGES = 20
 
 
@@ -33,6 +41,34 @@ def in_subjects(
         for each in _found(connection, _SAYING, name):
             if commit_messages.names(each.text, name):
                 yield each._replace(task_source=key.source, task=key.id)
+
+
+def of_all(
+    connection: sqlite3.Connection, names: Mapping[str, ids.TaskKey]
+) -> dict[ids.TaskKey, list[model.Activity]]:
+    """The same of many tasks at once, each by its names: one pass over all subjects.
+
+    Of the commit that wrote a task down only work counts.
+    """
+    if not names:
+        return {}
+    found: dict[ids.TaskKey, list[model.Activity]] = {}
+    named = (commits.LISTS, ids.OWN_SOURCE, model.LISTED, list_changes.TAKEN_OFF)
+    listed = set(connection.execute(_LISTED, named))
+    for each in _found(connection, _UNNAMED):
+        for word in _words(each.text) & names.keys():
+            key = names[word]
+            is_listed = (key.id, each.record) in listed and each.kind == model.STATED
+            if not is_listed and commit_messages.names(each.text, word):
+                task = each._replace(task_source=key.source, task=key.id)
+                found.setdefault(key, []).append(task)
+    return found
+
+
+def _words(subject: str) -> set[str]:
+    """Everything in a subject that may be an id, also where a sentence ends behind it."""
+    found = _WORD.findall(subject)
+    return {*found, *(each.rstrip("._-") for each in found)}
 
 
 def of_feature(

@@ -18,9 +18,12 @@ ORDER BY closed_at;
 
 -- name: conflicts
 -- Two who wanted one task, as far as no finish has settled that, oldest first.
-SELECT * FROM conflicts
-WHERE kind = 'work' AND (resolution IS NULL OR resolution <> 'finished')
-ORDER BY id;
+SELECT c.*, a.agent_name, other.agent_name AS other_agent_name
+FROM conflicts AS c
+LEFT JOIN agents AS a ON a.session_id = c.session_id
+LEFT JOIN agents AS other ON other.session_id = c.other_session_id
+WHERE c.kind = 'work' AND (c.resolution IS NULL OR c.resolution <> 'finished')
+ORDER BY c.id;
 
 -- name: told
 -- The tasks that the log tells of up to a time; that one was written down is no work on it.
@@ -150,7 +153,7 @@ RETURNING *;
 SELECT * FROM deferrals WHERE ended_at IS NULL ORDER BY id;
 
 -- name: end_deferral
--- Something has no time any more.
+-- A deferral has ended.
 UPDATE deferrals SET ended_at = :now, ended_why = :why
 WHERE scope = :scope AND source = :source AND name = :name AND ended_at IS NULL
 RETURNING *;

@@ -138,6 +138,12 @@ def _text(value: object) -> str:
     return str(value).strip() if isinstance(value, (str, int, float)) else ""
 
 
+def parts_done(content: str) -> int:
+    """How many criteria and other parts of a task are ticked."""
+    body = _Body(content, markdown.front(content)[1])
+    return body.parts_done + sum(is_met for is_met, _ in body.acceptance)
+
+
 class _Body:
     """The sections of a task."""
 

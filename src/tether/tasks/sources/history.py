@@ -43,13 +43,7 @@ class Reader:
         dialect = dialects.CHECKBOXES.get(source or "")
         if dialect is None or not dialect.has_own_ids or any(m in old + new for m in _AROUND):
             return self.states_in(path, old), self.states_in(path, new)
-        begin = _common(old, new)
-        begin = old.rfind("\n", 0, begin) + 1
-        shorter = min(len(old), len(new)) - begin
-        end = _common(old[::-1][:shorter], new[::-1][:shorter])
-        # From the beginning of a line to the end of one.
-        line = old.find("\n", len(old) - end)
-        end = len(old) - line - 1 if end and line >= 0 else 0
+        begin, end = _between(old, new)
         before = steps.states_in(f"\n{old[begin : len(old) - end]}", dialect, path)
         after = steps.states_in(f"\n{new[begin : len(new) - end]}", dialect, path)
         # Of two boxes with one id the first one counts, and it may stand elsewhere.
@@ -58,9 +52,38 @@ class Reader:
             return self.states_in(path, old), self.states_in(path, new)
         return before, after
 
+    def furthered(self, path: str, old: str, new: str) -> list[str]:
+        """The tasks of which more parts are ticked than before: parts without an id of their own.
+
+        The criteria of a task with a file of its own are its parts, too.
+        """
+        source = dialects.dialect_of(path)
+        if source == dialects.BACKLOG:
+            is_more = backlog.parts_done(new) > backlog.parts_done(old)
+            return list(backlog.states_in(new, path)) if is_more else []
+        dialect = dialects.CHECKBOXES.get(source or "")
+        if dialect is None:
+            return []
+        begin, end = _between(old, new)
+        if not steps.has_ticked_part(f"\n{new[begin : len(new) - end]}", dialect, path):
+            return []
+        before, after = (steps.parts_in(each, dialect, path) for each in (old, new))
+        return [task for task, count in after.items() if count > before.get(task, count)]
+
 
 # What makes a line mean something else further down: code, comments, the frontmatter.
 _AROUND = ("```", "~~~", "<!--")
+
+
+def _between(old: str, new: str) -> tuple[int, int]:
+    """How much both begin with and how much both end with, each in whole lines."""
+    begin = _common(old, new)
+    begin = old.rfind("\n", 0, begin) + 1
+    shorter = min(len(old), len(new)) - begin
+    end = _common(old[::-1][:shorter], new[::-1][:shorter])
+    # From the beginning of a line to the end of one.
+    line = old.find("\n", len(old) - end)
+    return begin, len(old) - line - 1 if end and line >= 0 else 0
 
 
 def _common(one: str, other: str) -> int:

@@ -101,3 +101,23 @@ def states_in(content: str, dialect: Dialect, path: str) -> dict[str, str]:
         if task_id and task_id not in found:
             found[task_id] = dialect.marks.get(mark, states.NEW)
     return found
+
+
+def parts_in(content: str, dialect: Dialect, path: str) -> dict[str, int]:
+    """How many boxes below each task are ticked that have no id of their own."""
+    found: dict[str, int] = {}
+    skip = markdown.front(content)[1]
+    about = subject(dialect.name, path)
+    for kind, _, _, mark, _, task_id, parent in walk(content, dialect, about, skip):
+        if kind == markdown.BOX and parent and not task_id:
+            found[parent] = found.get(parent, 0) + (dialect.marks.get(mark) == states.DONE)
+    return found
+
+
+def has_ticked_part(content: str, dialect: Dialect, path: str) -> bool:
+    """Is there a ticked box without an id? Asked of some lines of a list."""
+    about = subject(dialect.name, path)
+    return any(
+        kind == markdown.BOX and not task_id and dialect.marks.get(mark) == states.DONE
+        for kind, _, _, mark, _, task_id, _ in walk(content, dialect, about)
+    )
