@@ -546,7 +546,7 @@ def test_of_those_whose_owner_died_the_more_urgent_comes_first(scene: Scene) -> 
     for number, task in enumerate(("H.1.1", "H.1.2", "H.1.3")):
         drop(scene, task, f"s-{number}")
     page = scene.done("vacuum", "--json").json["vacuum"]["orphans"]
-    assert [each["id"] for each in page][0] == "H.1.2"
+    assert page[0]["id"] == "H.1.2"
     assert offered(scene)[0] == "track:H.1.2"
     assert orient(scene)["orphans"]["first"][0]["key"] == "track:H.1.2"
 
