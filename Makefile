@@ -8,6 +8,8 @@ RUN := $(VENV)/bin/python
 # The rooms whose proofs `make proof` runs; all of them if empty.
 ROOM ?=
 ROUNDS ?= 50
+# Tests wait for disks and databases, so there are more of them at once than processors.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 # A PostgreSQL that `make bench` measures too.
 URL ?=
 # Real histories with labels, which are not part of this repository.
@@ -21,7 +23,7 @@ demo: $(READY)
 	@$(VENV)/bin/tether demo
 
 test: $(READY)
-	$(RUN) -m pytest -n auto --dist worksteal $(ARGS)
+	$(RUN) -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
