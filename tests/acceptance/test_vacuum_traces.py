@@ -81,6 +81,12 @@ def test_who_ticks_part_after_part_is_at_work(scene: Scene) -> None:
         pytest.param(parts("x", "x"), parts("x", " "), id="a part is open again"),
         pytest.param(parts("x", " "), parts("x", " ").replace("part 1", "other"), id="words"),
         pytest.param(parts("x", " "), parts("x", " ").replace("# T", "# A t"), id="elsewhere"),
+        pytest.param(parts("x", " ", "x"), parts("x", " ", "x", "x"), id="a part that is done"),
+        pytest.param(
+            parts(" ", " ") + "- [x] done\n",
+            parts(" ", " ").replace("- [ ] H.1.2", "  - [x] done\n- [ ] H.1.2"),
+            id="moved below it",
+        ),
     ],
 )
 def test_other_changes_of_parts_are_no_work(scene: Scene, before: str, after: str) -> None:
@@ -91,12 +97,23 @@ def test_other_changes_of_parts_are_no_work(scene: Scene, before: str, after: st
     assert counts(scene)["never_started"] == 1, "the other has a part that is done"
 
 
+def test_a_part_that_is_ticked_while_its_list_is_renamed_is_work(scene: Scene) -> None:
+    write(scene, TRACK, parts(" ", " "), 14)
+    (scene.repo / TRACK).unlink()
+    write(scene, "plans/TRACK-H-NEW.md", parts("x", " "), 12)
+    touch(scene)
+    assert "partially_completed" in findings(scene)["H.1.1"]
+
+
 def test_criteria_of_a_task_with_a_file_of_its_own_are_parts(scene: Scene) -> None:
     head = "---\nid: task-7\ntitle: Seven\nstatus: To Do\n---\n\n## Acceptance Criteria\n"
     write(scene, BACKLOG, f"{head}- [ ] #1 One\n- [ ] #2 Two\n", 14)
     write(scene, BACKLOG, f"{head}- [x] #1 One\n- [ ] #2 Two\n", 12)
     touch(scene)
     assert "partially_completed" in findings(scene)["TASK-7"]
+    (scene.repo / BACKLOG).unlink()
+    write(scene, BACKLOG.replace("Seven", "7"), f"{head}- [x] #1 One\n- [x] #2 Two\n", 10)
+    assert "done_unmarked" in findings(scene)["TASK-7"]
 
 
 # Words as ids
@@ -116,6 +133,38 @@ def test_a_commit_that_names_a_word_shows_work(scene: Scene, name: str) -> None:
     assert findings(scene) == {name: {"done_unmarked"}}
     assert counts(scene)["never_started"] == 1
     assert scene.done("next", "--json", "--limit", "5").json["tasks"][0]["id"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [("2", "Fix 2 bugs"), ("v2", "Move to v2"), ("e2e", "Speed up e2e runs"), ("test", "test: it")],
+)
+def test_what_any_sentence_may_have_is_no_id(scene: Scene, name: str, subject: str) -> None:
+    own(scene, name, 14)
+    scene.commit(subject, "src/ring.py", at_ms=ago(10))
+    touch(scene)
+    assert findings(scene) == {}
+    scene.commit(f"feat({name}): this one", "src/ring.py", at_ms=ago(9))
+    assert findings(scene) == {name: {"done_unmarked"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "task", "subject"),
+    [
+        (".kiro/specs/login/tasks.md", "- [ ] 1. One\n", "feat(login.1): x"),
+        ("openspec/changes/add-y/tasks.md", "- [ ] 1.1 One\n", "add-y.1.1: x"),
+        ("specs/001-x/tasks.md", "- [ ] T001 One\n", "feat(001-x.T001): x"),
+        ("specs/001-x/tasks.md", "- [ ] T001 One\n", "T001: x"),
+    ],
+)
+def test_ids_that_are_made_of_a_name_and_a_number(
+    scene: Scene, path: str, task: str, subject: str
+) -> None:
+    write(scene, path, task, 14)
+    scene.commit(subject, "src/ring.py", at_ms=ago(10))
+    touch(scene)
+    [found] = findings(scene).values()
+    assert found == {"done_unmarked"}
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,6 @@ def tasks_of(
     lost = [
         each.key
         for each in claims.all_ones(rows, _MAX_TASKS, session)
-        if each.outcome in (claims.STALE, "released_end")
-        and claims.last_of(rows, each.key) == each
+        if each.outcome in (claims.STALE, "released_end") and claims.last_of(rows, each.key) == each
     ]
     return tuple(lost) or named

@@ -238,9 +238,6 @@ def _several(task_id: str, keys: list[ids.TaskKey]) -> errors.UsageError:
 def _of_list(call: context.Context, key: ids.TaskKey) -> Named:
     known = call.lists
     aliases = [old.id for old in known.aliases if known.resolve(old) == key]
-    if key.source == dialects.SPECKIT:
-        # Texts say `T012`, whichever feature it is of: that is clear if only one has it.
-        bare = key.id.rpartition(".")[2]
-        others = [k for k in known.items if k.source == key.source and k.id.endswith(f".{bare}")]
-        aliases += [bare] if len(others) == 1 else []
+    if short := known.short_names().get(key):
+        aliases.append(short)
     return Named(key, item=known.items[key], aliases=tuple(aliases))

@@ -67,6 +67,8 @@ def read(files: Iterable[tasks.Task], listed: finding.Lists) -> Subjects:
     aliases: dict[ids.TaskKey, list[str]] = {}
     for old in listed.aliases:
         aliases.setdefault(listed.resolve(old), []).append(old.id)
+    for key, name in listed.short_names().items():
+        aliases.setdefault(key, []).append(name)
     for key, item in listed.items.items():
         parts = [listed.items[each] for each in families.get(key, ())]
         found[key] = of_item(item, parts, tuple(sorted(aliases.get(key, ()))))

@@ -113,8 +113,7 @@ def sweep(scene: Scene, order: Order) -> Swept:
 
 def _look(connection: sqlite3.Connection, scene: Scene, order: Order) -> Swept:
     scene.known.learn(connection, scene.claude_dirs)
-    own = {key.id: key for key in scene.subjects.tasks if key.source == ids.OWN_SOURCE}
-    named = naming.of_all(connection, own)
+    named = naming.of_all(connection, {key.id: key for key in scene.subjects.tasks})
     also = [each for found in named.values() for each in found]
     ground = gathering.Ground(
         connection,

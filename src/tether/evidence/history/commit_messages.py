@@ -23,8 +23,14 @@ _MERGE = re.compile(r"Merge (?:(?:remote-tracking )?branch(?:es)?|pull request|t
 _RANGE = re.compile(r"\bT([0-9]{3}) {0,2}(?:-|\u2013|\u2014|\.\.) {0,2}T([0-9]{3})\b")
 _MAX_RANGE = 50
 # Where a subject says what it is about: `[it] …`, `feat(it): …`, `it: …`.
-_LABELS = re.compile(r"\[([^\[\]]{1,200})\]|\(([^()]{1,200})\)|^([^\s:()\[\]]{1,100}):(?=\s|$)")
+_LABELS = re.compile(r"\[([^\[\]]{1,200})\]|\(([^()]{1,200})\)|^([^\s:()\[\]!]{1,100})!?:(?=\s|$)")
 _DIGIT = re.compile(r"[0-9]")
+_CODE = re.compile(r"[A-Z]{1,20}[0-9]{1,20}")
+# What a subject begins with whatever it is about.
+_TYPES = (
+    *("build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "release", "revert"),
+    *("style", "test", "tests", "wip"),
+)
 
 
 class About(NamedTuple):
@@ -91,6 +97,8 @@ def labels(subject: str) -> list[str]:
     """The words by which a subject says what it is about."""
     found = []
     for match in _LABELS.finditer(subject):
+        if match[3] and match[3].lower() in _TYPES:
+            continue
         inner = match[1] or match[2] or match[3]
         found += [word for word in re.split(r"[,\s]+", inner) if word]
     return found
@@ -99,11 +107,19 @@ def labels(subject: str) -> list[str]:
 def names(subject: str, task_id: str) -> bool:
     """Does a subject name a task whose id may be any word?
 
-    As a label; and an id with a number in it, which is no word of a language, anywhere.
+    As a label; and an id that is no word of a language, anywhere.
     """
     if task_id not in subject:
         return False
     if task_id in (label.rpartition(":")[2] for label in labels(subject)):
         return True
     whole = rf"(?<![A-Za-z0-9_.-]){re.escape(task_id)}(?![A-Za-z0-9_-])(?!\.[A-Za-z0-9])"
-    return _DIGIT.search(task_id) is not None and re.search(whole, subject) is not None
+    return _is_no_word(task_id) and re.search(whole, subject) is not None
+
+
+def _is_no_word(task_id: str) -> bool:
+    """Is an id what no sentence has that is not about it: `T-12`, `BUG7`; not `2`, `v2`, `e2e`?"""
+    if not _DIGIT.search(task_id):
+        return False
+    has_sign = any(sign in task_id for sign in "._-")
+    return _CODE.fullmatch(task_id) is not None or (has_sign and not task_id[0].isdigit())

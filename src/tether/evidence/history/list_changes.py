@@ -13,7 +13,7 @@ from tether.tasks.sources import dialects, history
 from tether.tasks.sources import model as lists
 
 SOURCE = "git:list"
-VERSION = "3"
+VERSION = "4"
 _STATUS = re.compile(r"^status:[ \t]{0,9}[\"']?([A-Za-z_]{1,20})", re.MULTILINE)
 _SAID = {
     states.NEW: "reopened",
@@ -24,6 +24,8 @@ _SAID = {
 }
 TAKEN_OFF = "taken off the list"
 FURTHERED = "ticked a part"
+# Files that come and go in one commit, to be looked at in pairs.
+_MAX_RENAMES = 16
 # Lists with a file for each task, and what it is to move one.
 _A_FILE_EACH = {ids.OWN_SOURCE: model.STATED, dialects.BACKLOG: model.LISTED}
 _States = dict[str, str]
@@ -73,10 +75,9 @@ class Lists:
         before: _States = {}
         after: _States = {}
         places: dict[str, list[str]] = {}
-        furthered: set[str] = set()
+        furthered = self._furthered(source, changes, texts)
         for change in changes:
             one, other = self._states(source, change, texts)
-            furthered |= self._furthered(source, change, texts)
             for task in one.keys() ^ other.keys():
                 places.setdefault(task, []).append(change.path)
             before |= one
@@ -86,11 +87,11 @@ class Lists:
             old, new = before.get(task, ""), after.get(task, "")
             if old != new:
                 kind, what = _judged(old, new, has_boxes=source in dialects.CHECKBOXES)
+            elif task in furthered:
+                kind, what = model.WORKED, FURTHERED
             elif len(places.get(task, ())) > 1 and source in _A_FILE_EACH:
                 # From one file to another: somebody assigned it anew, or cleaned up.
                 kind, what = _A_FILE_EACH[source], "moved"
-            elif task in furthered:
-                kind, what = model.WORKED, FURTHERED
             else:
                 continue
             yield model.Activity(
@@ -122,12 +123,20 @@ class Lists:
             self._reader.states_in(path, new) if new is not None else {},
         )
 
-    def _furthered(self, source: str, change: git.Change, texts: versions.Texts) -> set[str]:
-        """The tasks of which a change of a file ticked a part."""
-        old, new = texts.get(change.old_oid), texts.get(change.new_oid)
-        if source == ids.OWN_SOURCE or old is None or new is None:
+    def _furthered(self, source: str, changes: list[git.Change], texts: versions.Texts) -> set[str]:
+        """The tasks of which a part was ticked, also while their file was renamed."""
+        if source == ids.OWN_SOURCE:
             return set()
-        return set(self._reader.furthered(change.path, old, new))
+        pairs = [(change, change) for change in changes]
+        gone = [each for each in changes if each.new_oid.is_null]
+        come = [each for each in changes if each.old_oid.is_null]
+        pairs += [(one, other) for one in gone for other in come][:_MAX_RENAMES]
+        found: set[str] = set()
+        for one, other in pairs:
+            old, new = texts.get(one.old_oid), texts.get(other.new_oid)
+            if old is not None and new is not None:
+                found |= {*self._reader.furthered(other.path, old, new, one.path)}
+        return found
 
     def _own_state(self, path: str, content: str | None) -> _States:
         found = workdir.located(path, self._work_root)

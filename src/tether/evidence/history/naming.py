@@ -25,9 +25,8 @@ _SAYING = f"{_COLUMNS} AND task = '' AND instr(text, ?) > 0"
 _CALLED = f"{_COLUMNS} AND task = ? AND task <> '' AND task_source = ?"
 _UNNAMED = f"{_COLUMNS} AND task = ''"
 _LISTED = (
-    "SELECT task, record FROM activities"
-    " WHERE file = (SELECT id FROM evidence_files WHERE path = ?) AND task_source = ?"
-    " AND kind = ? AND what <> ?"
+    "SELECT task_source, task, record FROM activities"
+    " WHERE file = (SELECT id FROM evidence_files WHERE path = ?) AND kind = ? AND what <> ?"
 )
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _MAX_MERGES = 20
@@ -53,16 +52,21 @@ def of_all(
     if not names:
         return {}
     found: dict[ids.TaskKey, list[model.Activity]] = {}
-    named = (commits.LISTS, ids.OWN_SOURCE, model.LISTED, list_changes.TAKEN_OFF)
-    listed = set(connection.execute(_LISTED, named))
+    listed = _listed(connection)
     for each in _found(connection, _UNNAMED):
         for word in _words(each.text) & names.keys():
             key = names[word]
-            is_listed = (key.id, each.record) in listed and each.kind == model.STATED
+            is_listed = (*key, each.record) in listed and each.kind == model.STATED
             if not is_listed and commit_messages.names(each.text, word):
                 task = each._replace(task_source=key.source, task=key.id)
                 found.setdefault(key, []).append(task)
     return found
+
+
+def _listed(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
+    """The commits that wrote tasks down."""
+    named = (commits.LISTS, model.LISTED, list_changes.TAKEN_OFF)
+    return set(connection.execute(_LISTED, named).fetchall())
 
 
 def _words(subject: str) -> set[str]:

@@ -80,6 +80,14 @@ class Lists:
             seen.add(key)
         return key
 
+    def short_names(self) -> dict[ids.TaskKey, str]:
+        """Texts say `T012`, whichever feature it is of: that is clear if only one has it."""
+        found: dict[str, list[ids.TaskKey]] = {}
+        for key in self.items:
+            if key.source == dialects.SPECKIT:
+                found.setdefault(key.id.rpartition(".")[2], []).append(key)
+        return {keys[0]: name for name, keys in found.items() if len(keys) == 1}
+
     def prefixes(self) -> tuple[tuple[str, str], ...]:
         """How the ids of lists that choose their own begin, the commonest first."""
         return prefixes(self.items.values())

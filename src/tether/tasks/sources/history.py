@@ -52,10 +52,11 @@ class Reader:
             return self.states_in(path, old), self.states_in(path, new)
         return before, after
 
-    def furthered(self, path: str, old: str, new: str) -> list[str]:
-        """The tasks of which more parts are ticked than before: parts without an id of their own.
+    def furthered(self, path: str, old: str, new: str, old_path: str = "") -> list[str]:
+        """The tasks of which a part was ticked that has no id of its own.
 
-        The criteria of a task with a file of its own are its parts, too.
+        The criteria of a task with a file of its own are its parts, too. `old_path` is what the
+        file was called before, if that was something else.
         """
         source = dialects.dialect_of(path)
         if source == dialects.BACKLOG:
@@ -67,12 +68,22 @@ class Reader:
         begin, end = _between(old, new)
         if not steps.has_ticked_part(f"\n{new[begin : len(new) - end]}", dialect, path):
             return []
-        before, after = (steps.parts_in(each, dialect, path) for each in (old, new))
-        return [task for task, count in after.items() if count > before.get(task, count)]
+        has_log = dialect.log is not None and dialect.log.search(old) is not None
+        if dialect.has_own_ids and not has_log and not any(m in old + new for m in _AROUND):
+            old, new = _around(old, begin, end), _around(new, begin, end)
+        before = steps.parts_in(old, dialect, old_path or path)
+        after = steps.parts_in(new, dialect, path)
+        return [
+            task
+            for task, parts in after.items()
+            if task in before and steps.is_furthered(before[task], parts)
+        ]
 
 
 # What makes a line mean something else further down: code, comments, the frontmatter.
 _AROUND = ("```", "~~~", "<!--")
+# How items and headings begin.
+_AT_MARGIN = "-*+#0123456789"
 
 
 def _between(old: str, new: str) -> tuple[int, int]:
@@ -84,6 +95,20 @@ def _between(old: str, new: str) -> tuple[int, int]:
     # From the beginning of a line to the end of one.
     line = old.find("\n", len(old) - end)
     return begin, len(old) - line - 1 if end and line >= 0 else 0
+
+
+def _around(content: str, begin: int, end: int) -> str:
+    """What changed, from the item or heading above it that is not indented to the next one.
+
+    What both versions have in common is cut off both of them alike.
+    """
+    start = content.rfind("\n", 0, max(0, begin - 1)) + 1
+    while start > 0 and content[start] not in _AT_MARGIN:
+        start = content.rfind("\n", 0, start - 1) + 1
+    stop = len(content) - end
+    while stop < len(content) and content[stop] not in _AT_MARGIN:
+        stop = content.find("\n", stop) + 1 or len(content)
+    return f"\n{content[start:stop]}"
 
 
 def _common(one: str, other: str) -> int:

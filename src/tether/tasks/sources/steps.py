@@ -103,15 +103,33 @@ def states_in(content: str, dialect: Dialect, path: str) -> dict[str, str]:
     return found
 
 
-def parts_in(content: str, dialect: Dialect, path: str) -> dict[str, int]:
-    """How many boxes below each task are ticked that have no id of their own."""
-    found: dict[str, int] = {}
+Parts = dict[str, list[tuple[str, bool]]]
+"""Of each task, what its boxes without an id say, and whether they are ticked."""
+
+
+def parts_in(content: str, dialect: Dialect, path: str) -> Parts:
+    """The boxes below each task of a list that have no id of their own."""
+    found: Parts = {}
     skip = markdown.front(content)[1]
     about = subject(dialect.name, path)
-    for kind, _, _, mark, _, task_id, parent in walk(content, dialect, about, skip):
+    for kind, _, _, mark, said, task_id, parent in walk(content, dialect, about, skip):
         if kind == markdown.BOX and parent and not task_id:
-            found[parent] = found.get(parent, 0) + (dialect.marks.get(mark) == states.DONE)
+            is_done = dialect.marks.get(mark) == states.DONE
+            found.setdefault(parent, []).append((" ".join(said.split()), is_done))
     return found
+
+
+def is_furthered(before: list[tuple[str, bool]], after: list[tuple[str, bool]]) -> bool:
+    """Was a part ticked? One that came from elsewhere, ticked already, was not.
+
+    A part that was open and is ticked; or as many parts as before, of which more are ticked.
+    """
+    was_open = {said for said, is_done in before if not is_done}
+    now_done = {said for said, is_done in after if is_done}
+    if was_open & now_done - {said for said, is_done in before if is_done}:
+        return True
+    counts = [sum(is_done for _, is_done in each) for each in (before, after)]
+    return len(before) == len(after) and counts[0] < counts[1]
 
 
 def has_ticked_part(content: str, dialect: Dialect, path: str) -> bool:
