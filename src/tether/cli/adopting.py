@@ -62,6 +62,17 @@ def require_told_of(call: context.Context, key: ids.TaskKey, named: lookup.Named
         raise named.missing()
 
 
+def require_here(call: context.Context, key: ids.TaskKey, named: lookup.Named) -> None:
+    """Refuse to mark what this checkout does not have."""
+    require_told_of(call, key, named)
+    if not named.is_known:
+        raise errors.NotFound(
+            f"{key.label} is on no list of this checkout, so it cannot be marked."
+            " Nothing was changed.",
+            hint=f"Mark it on its branch, or say that it has time: tether vacuum defer {key.label}",
+        )
+
+
 def _other_checkout(call: context.Context, before: agents.Claim | None) -> str:
     """Another checkout of this machine in which the task was last worked on, if it is there."""
     if before is None or not before.worktree or before.worktree == call.workspace.root:

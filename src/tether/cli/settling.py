@@ -180,8 +180,7 @@ def _cancelled(call: context.Context, word: str, why: str, *, asks: bool) -> ans
     key = _task(call, word)
     named = lookup.find(call, word)
     said = putting_off.reason(why) or "no longer needed"
-    if not named.is_known:
-        raise named.missing()
+    adopting.require_here(call, key, named)
     if named.item is not None:
         adopting.require_open(key, named.state, "cancel")
     if asks and not call.is_agent:
@@ -221,11 +220,13 @@ def _completed(
 ) -> answers.Answer:
     key = _task(call, word)
     named = lookup.find(call, word)
+    adopting.require_here(call, key, named)
     found = reports.open_of(call.store, key)
     commits = [move.commit_named(call, each) for each in evidence] or _known_commits(found)
     now = clock.now_text(clock.SystemClock())
     said = putting_off.reason(summary)
     held = claims.open_of(call.store.rows, key)
+    where = ""
     if named.loaded is not None:
         at = call.desk()
         moved = moves.complete(at, key.id, summary=said or _by_evidence(found), evidence=commits)
@@ -236,8 +237,6 @@ def _completed(
         _require_evidence(call, key, found, commits)
         shown_by = f" ({', '.join(each[:12] for each in commits)})" if commits else ""
         where = _marked(call, named.item, states.DONE, claims.DONE, f"{said}{shown_by}".strip())
-    else:
-        raise named.missing()
     settled = resolve.settled(call.store, key, model.COMPLETED, now, call.actor, said)
     answer = _answer("complete", key, where, settled, f"{key.label} is done", _told(call, held))
     answer.value["evidence"] = commits

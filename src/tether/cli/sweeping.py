@@ -101,11 +101,17 @@ def quick_findings(call: context.Context, now: str, limits: model.Limits) -> lis
         return subject_of(call, key)
 
     found = quick.sweep(call.store, call.spot, now, limits, lookup)
+    here = quick.standing_here(found, lookup)
     # Where nothing can be written nothing is lost: the next sweep finds it again.
     with contextlib.suppress(errors.StoreError, errors.FileError):
-        if call.store.exists() and quick.known(call.store) != {each.name for each in found}:
-            _record_quick(call, found, now)
-    return quick.standing_here(quick.alerting(found, limits), lookup)
+        if call.store.exists():
+            known = quick.known(call.store)
+            # What is over here may not be so elsewhere: it is not closed, and not opened either.
+            names = {each.name for each in here} | known
+            news = [each for each in found if each.name in names]
+            if known != {each.name for each in news}:
+                _record_quick(call, news, known, now)
+    return quick.alerting(here, limits)
 
 
 def subject_of(call: context.Context, key: ids.TaskKey) -> model.Subject | None:
@@ -133,7 +139,9 @@ def is_open(call: context.Context, key: ids.TaskKey) -> bool:
     return subject is None or subject.state in model.OPEN
 
 
-def _record_quick(call: context.Context, found: list[quick.Found], now: str) -> None:
+def _record_quick(
+    call: context.Context, found: list[quick.Found], known: set[tuple[str, str, str]], now: str
+) -> None:
     from tether.vacuum import reports
 
     rows = [
@@ -149,12 +157,22 @@ def _record_quick(call: context.Context, found: list[quick.Found], now: str) -> 
     ]
     named = (now, call.actor, project_of(call))
     number = reports.begin(call.store, model.QUICK, *named, call.spot.here.host_id)
-    recorded = reports.record(call.store, model.QUICK, rows, *named)
+    done = _done(call, known - {each.name for each in found})
+    recorded = reports.record(call.store, model.QUICK, rows, *named, is_done=done.__contains__)
     counts: dict[str, int] = {}
     for each in found:
         counts[each.finding.type] = counts.get(each.finding.type, 0) + 1
+    alerts = quick.alerting(found, model.limits(call.settings))
+    counts["orphans"] = len({e.key for e in alerts if e.finding.type in model.ORPHANED})
     ended_at = reports.ending(now, clock.SystemClock())
     reports.end(call.store, number, model.QUICK, ended_at, call.actor, 0, counts, recorded)
+
+
+def _done(call: context.Context, names: set[tuple[str, str, str]]) -> set[ids.TaskKey]:
+    """Which of the tasks are done, as this checkout has them."""
+    keys = {ids.TaskKey(source, task) for source, task, _ in names}
+    found = {key: subject_of(call, key) for key in keys}
+    return {key for key, each in found.items() if each is not None and each.state == states.DONE}
 
 
 def _track(call: context.Context, key: ids.TaskKey) -> str:

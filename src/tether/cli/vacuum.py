@@ -188,9 +188,11 @@ def _require_quick(values: dict[str, Any]) -> None:
 
 
 def _types(chosen: filtering.Chosen) -> set[str]:
-    """The types of all findings that are shown."""
+    """The types of all findings that are shown, and probable enough."""
     parked = {model.PARKED_PROJECT} if chosen.parked else set()
-    return {each.type for judged in chosen.all for each in judged.findings} | parked
+    least = chosen.swept.order.limits.alert_percent
+    found = [each for judged in chosen.all for each in judged.findings]
+    return {e.type for e in found if e.type not in model.ORPHANED or e.percent >= least} | parked
 
 
 def _filter(values: dict[str, Any]) -> filtering.Filter:

@@ -56,6 +56,12 @@ class Chosen(NamedTuple):
     never_started: int | None = None
 
     @property
+    def alerts(self) -> tuple[model.Judged, ...]:
+        """Those of the orphans that are probable enough to be counted."""
+        least = self.swept.order.limits.alert_percent
+        return tuple(each for each in self.orphans if each.findings[0].percent >= least)
+
+    @property
     def all(self) -> tuple[model.Judged, ...]:
         return (*self.orphans, *self.unmarked, *self.others)
 

@@ -96,7 +96,7 @@ class Presence:
         processes: Processes = of_this_machine,
     ) -> None:
         self._store = store
-        self._spot = spot
+        self.spot = spot
         self._processes = processes
         self._known: dict[str, Verdict] = {}
         self._registered: dict[str, list[Registered]] = {}
@@ -124,7 +124,7 @@ class Presence:
         return self._known[session]
 
     def _judge(self, session: str) -> Verdict:
-        own = Verdict(*standing.of_session(self._store.rows, self._spot, session))
+        own = Verdict(*standing.of_session(self._store.rows, self.spot, session))
         if own.state in ("alive", "dead", "ended"):
             return own
         seen = [judge(each, self._processes) for each in self._registered.get(session, ())]

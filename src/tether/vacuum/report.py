@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from tether import text
@@ -12,6 +14,7 @@ from tether.vacuum.filtering import Chosen
 _RULE = "═"
 _TITLE_CHARS = 200
 _MIN_TITLE = 16
+_MIN_WIDTH = 40
 _MAX_ACTIVE = 10
 _MAX_PARKED = 10
 _SECTION_ID = re.compile(r"[A-Za-z0-9.-]{1,40}")
@@ -32,12 +35,12 @@ TAGS = {
 def compact(chosen: Chosen) -> str:
     """One line: `Orphaned Tasks: 3 (2 dead claims, 1 stale)`."""
     counts: dict[str, int] = {}
-    for each in chosen.orphans:
+    for each in chosen.alerts:
         kind = each.findings[0].type
         counts[kind] = counts.get(kind, 0) + 1
     parts = [model.counted(kind, counts[kind]) for kind in model.ORPHANED if kind in counts]
     told = f" ({', '.join(parts)})" if parts else ""
-    return f"Orphaned Tasks: {len(chosen.orphans)}{told}"
+    return f"Orphaned Tasks: {len(chosen.alerts)}{told}"
 
 
 def tag(each: model.Judged) -> str:
@@ -85,7 +88,19 @@ def page(chosen: Chosen, limit: int, width: int = 80) -> list[str]:
     lines += _active(chosen, width)
     if len(lines) == 2:
         lines += ["", _nothing(chosen)]
-    return [*lines, "", *_below(chosen)]
+    below = (_wrapped(line, width) for line in _below(chosen))
+    return [*lines, "", *itertools.chain.from_iterable(below)]
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """A line on as many lines of a terminal as it needs."""
+    return textwrap.wrap(
+        line,
+        max(_MIN_WIDTH, width),
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _nothing(chosen: Chosen) -> str:
@@ -212,7 +227,7 @@ def _below(chosen: Chosen) -> Iterator[str]:
 def _summary(chosen: Chosen) -> str:
     parked = text.counted(len(chosen.parked), "parked track")
     parts = [
-        text.counted(len(chosen.orphans), "orphan"),
+        text.counted(len(chosen.alerts), "orphan"),
         "the project is parked" if _is_whole(chosen) else parked,
     ]
     if chosen.unchecked is not None:

@@ -258,7 +258,8 @@ def done_unmarked(case: Case) -> model.Finding | None:
         pointers = tuple(each.pointer for each in said[-3:])
         return _finding(model.DONE_UNMARKED, _SAID_PERCENT, found, pointers)
     if subject.parts_total and subject.parts_done == subject.parts_total and case.has_begun:
-        reason = f"all of its {subject.parts_total} parts are done"
+        total = subject.parts_total
+        reason = f"all of its {total} parts are done" if total > 1 else "its only part is done"
         return _finding(model.DONE_UNMARKED, _PARTS_PERCENT, (reason,), (subject.where,))
     # Where nothing but commits tells of it, one in its name with nothing after it is how it ends.
     commit = known.committed

@@ -136,7 +136,24 @@ def _look(connection: sqlite3.Connection, scene: Scene, order: Order) -> Swept:
             scene.tell(f"judging tasks: {number} of {len(wanted)}")
         judged.append(_judge(scene, order, ground, key))
     scene.tell("")
+    judged += _unlisted(scene, order)
     return _sorted_out(scene, order, ground, judged)._replace(older=frozenset(older))
+
+
+def _unlisted(scene: Scene, order: Order) -> Iterator[model.Judged]:
+    """What the store tells of tasks that this checkout does not have: names, or other branches."""
+    if not scene.store.exists():
+        return
+    listed = {*scene.subjects.tasks, *scene.subjects.names}
+    found: dict[ids.TaskKey, list[quick.Found]] = {}
+    for each in quick.sweep(scene.store, scene.known.spot, order.now, order.limits):
+        if each.key not in listed:
+            found.setdefault(each.key, []).append(each)
+    for some in found.values():
+        known = some[0].evidence
+        subject = known.subject._replace(title="on no list of this checkout")
+        findings = tuple(each.finding for each in some)
+        yield model.Judged(known._replace(subject=subject), findings)
 
 
 def _candidates(
@@ -194,7 +211,7 @@ def _sorted_out(
     if is_paused and scene.subjects.unchecked:
         parked = [tracks.whole(scene.subjects, order.project, project_at, judged)]
     shown = [each for each in parked if not _is_deferred(put_off, each, order)]
-    counts = _counts(scene, ground, kept, order.limits.alert_percent)
+    counts = _counts(scene, ground, judged, kept, order.limits.alert_percent)
     counts["deferred"] = sum(bool(each.findings) for each in off)
     counts[model.PARKED_PROJECT] = len(shown)
     return Swept(
@@ -266,8 +283,14 @@ def _is_deferred(active: list[model.Deferral], track: parking.Track, order: Orde
 
 
 def _counts(
-    scene: Scene, ground: gathering.Ground, kept: list[model.Judged], least: int
+    scene: Scene,
+    ground: gathering.Ground,
+    judged: list[model.Judged],
+    kept: list[model.Judged],
+    least: int,
 ) -> dict[str, int]:
+    # Edited, or spoken of, and never taken up.
+    planned = {e.subject.key for e in judged if not e.evidence.begun and e.evidence.hold is None}
     counts = dict.fromkeys((*model.TYPES, "orphans", "deferred"), 0)
     for each in kept:
         for finding in each.findings:
@@ -277,7 +300,7 @@ def _counts(
         )
     counts[model.NEVER_STARTED] = sum(
         subject.state == states.NEW
-        and not ground.last_touch(key)
+        and (not ground.last_touch(key) or key in planned)
         and not subject.parts_done
         and key not in ground.claims
         and key not in scene.known.foreign
