@@ -122,4 +122,5 @@ def _is_no_word(task_id: str) -> bool:
     if not _DIGIT.search(task_id):
         return False
     has_sign = any(sign in task_id for sign in "._-")
-    return _CODE.fullmatch(task_id) is not None or (has_sign and not task_id[0].isdigit())
+    has_letter = any(sign.isalpha() for sign in task_id)
+    return _CODE.fullmatch(task_id) is not None or (has_sign and has_letter)
