@@ -6,14 +6,16 @@ of equals the one that stands first, because their order is the team's own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from tether import clock, ids, text
+from tether.agents import claims
 from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.tasks import effective, listing, ordering, states, views
 from tether.tasks import model as tasks
 
 if TYPE_CHECKING:
+    from tether.agents import model as agents
     from tether.brief import orphaned
     from tether.tasks.sources import finding
     from tether.tasks.sources import model as sources
@@ -186,8 +188,17 @@ def begun_in(lists: finding.Lists, held: Collection[ids.TaskKey]) -> int:
     )
 
 
+def for_merge_in(
+    lists: finding.Lists, last: Mapping[ids.TaskKey, agents.Claim], branch: str | None
+) -> int:
+    """How many tasks of the lists are open here, and were finished on another branch."""
+    open_ones = [key for key, item in lists.items.items() if item.state in OPEN_IN_LISTS]
+    done = [last[key] for key in open_ones if key in last and last[key].outcome == claims.DONE]
+    return sum(each.branch not in (None, branch) for each in done)
+
+
 def begun(passed: Iterable[views.View]) -> int:
-    """The same of tasks with a file."""
+    """How many tasks with a file are in progress, and nobody has claimed them."""
     return sum(each.effective.overlay == effective.UNCLAIMED for each in passed)
 
 

@@ -16,11 +16,10 @@ from __future__ import annotations
 import os
 import shlex
 import sqlite3
-from collections.abc import Callable, Iterable
 
 from tether import clock, ids, text
 from tether.agents import claims, roll
-from tether.evidence import model, readers, timeline
+from tether.evidence import conversations, model
 from tether.hints import NamedTuple
 from tether.vacuum import presence
 
@@ -32,26 +31,6 @@ _MAX_TASKS = 3
 _OVER = ("dead", "expired", "ended")
 # How each agent takes up a conversation again; of the others none is known.
 _RESUMED_BY = {"claude": "claude --resume {}", "codex": "codex resume {}"}
-_FILES = (
-    "SELECT id, path, facts FROM evidence_files WHERE facts <> '' AND is_ours = 1"
-    " AND source IN ('claude:transcript', 'codex:rollout', 'gemini:session', 'gemini:whole',"
-    " 'cursor:transcript') ORDER BY path"
-)
-_TOLD = (
-    "SELECT task_source, task, MAX(at) AS last FROM activities"
-    " WHERE file IN ({}) AND task <> '' AND kind IN ({}) GROUP BY task_source, task"
-    " ORDER BY last DESC, task_source, task LIMIT {}"
-)
-
-
-class Trace(NamedTuple):
-    """What the transcripts of a session tell of it as a whole."""
-
-    facts: model.Session
-    heard_at: str
-    """When anything was last written to them."""
-    files: tuple[int, ...] = ()
-    """Their numbers in the index, with those of its subagents."""
 
 
 class Case(NamedTuple):
@@ -114,7 +93,7 @@ def find(
     known.learn(connection, order.claude_dirs)
     now_ms = clock.parse(order.now)
     found = []
-    for trace in traces(connection):
+    for trace in conversations.traces(connection):
         facts = trace.facts
         if facts.session == order.asker:
             continue
@@ -124,7 +103,7 @@ def find(
         is_recent = now_ms - _last_ms(facts, heard_ms) < WINDOW_MS
         state = judge(facts.ending, verdict.state, silent_ms, is_recent, order.silent_ms)
         if state:
-            tasks = tasks_of(rows, facts.session, told(connection, trace.files))
+            tasks = tasks_of(rows, facts.session, conversations.told(connection, trace.files))
             found.append(Case(state, facts, silent_ms, verdict, tasks))
     return sorted(found, key=lambda each: (each.state, each.silent_ms, each.facts.session))
 
@@ -132,47 +111,6 @@ def find(
 def _last_ms(facts: model.Session, heard_ms: int) -> int:
     """When it last said something: a copied file is written anew, and its words are old."""
     return clock.parse(facts.last_at) if facts.last_at else heard_ms
-
-
-def traces(
-    connection: sqlite3.Connection, written_at: Callable[[str], str] | None = None
-) -> list[Trace]:
-    """The sessions that have transcripts here; those of subagents count for who started them."""
-    written_at = written_at or _written_at
-    own: dict[str, list[model.Session]] = {}
-    files: dict[str, list[int]] = {}
-    heard: dict[str, str] = {}
-    for number, path, stored in connection.execute(_FILES).fetchall():
-        facts = readers.from_json(stored)
-        if facts is None or not facts.session:
-            continue
-        name = facts.parent or facts.session
-        files.setdefault(name, []).append(number)
-        heard[name] = max(heard.get(name, ""), facts.last_at, written_at(path))
-        if not facts.parent:
-            own.setdefault(name, []).append(facts)
-    return [
-        Trace(timeline.merged(parts), heard[name], tuple(files[name]))
-        for name, parts in own.items()
-    ]
-
-
-def _written_at(path: str) -> str:
-    try:
-        return clock.text(os.stat(path).st_mtime_ns // 1_000_000)
-    except OSError:
-        return ""
-
-
-def told(connection: sqlite3.Connection, files: Iterable[int]) -> tuple[ids.TaskKey, ...]:
-    """The tasks that some files tell of last: that were worked on, or else that were named."""
-    numbers = ", ".join(map(str, files))
-    for kinds in (model.MOVING, (model.MENTIONED,)):
-        names = ", ".join(f"'{kind}'" for kind in kinds)
-        rows = connection.execute(_TOLD.format(numbers, names, _MAX_TASKS)).fetchall()
-        if rows:
-            return tuple(ids.TaskKey(source, task) for source, task, _ in rows)
-    return ()
 
 
 def tasks_of(

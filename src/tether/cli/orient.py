@@ -36,7 +36,24 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         found = found._replace(next=next((each for each in offers if not each.is_held), None))
     has_nothing = not found.held and not found.claims
     left = remaining.rest(call, passed) if has_nothing and found.next is None else None
-    value: dict[str, Any] = {
+    value = _value(found, left)
+    if values["compact"]:
+        return answers.Answer("orient", value, lambda: _compact(found, shown.width()))
+
+    def page() -> str:
+        return _text(found, now, _titles(call, found), left)
+
+    return answers.Answer(
+        "orient",
+        value,
+        lambda: answers.told(page(), source="tether", for_agent=call.is_agent),
+        None if call.is_agent else lambda columns: shown.pieces(page().split("\n"), columns),
+    )
+
+
+def _value(found: orientation.Orientation, left: remaining.Rest | None) -> dict[str, Any]:
+    """Where things stand, for programs."""
+    return {
         "session": found.session_id,
         "agent": found.agent_name,
         "held": [shown.view_value(view) for view in found.held],
@@ -52,18 +69,6 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
         "run": found.run._asdict() if found.run is not None else None,
         "untrusted": list(shown.UNTRUSTED),
     }
-    if values["compact"]:
-        return answers.Answer("orient", value, lambda: _compact(found, shown.width()))
-
-    def page() -> str:
-        return _text(found, now, _titles(call, found), left)
-
-    return answers.Answer(
-        "orient",
-        value,
-        lambda: answers.told(page(), source="tether", for_agent=call.is_agent),
-        None if call.is_agent else lambda columns: shown.pieces(page().split("\n"), columns),
-    )
 
 
 def _orphans_value(found: orphaned.Orphaned) -> dict[str, Any]:

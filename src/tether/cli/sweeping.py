@@ -106,11 +106,9 @@ def quick_findings(call: context.Context, now: str, limits: model.Limits) -> lis
     with contextlib.suppress(errors.StoreError, errors.FileError):
         if call.store.exists():
             known = quick.known(call.store)
-            # What is over here may not be so elsewhere: it is not closed, and not opened either.
-            names = {each.name for each in here} | known
-            news = [each for each in found if each.name in names]
-            if known != {each.name for each in news}:
-                _record_quick(call, news, known, now)
+            wanted = quick.to_be_open(found, here, known)
+            if known != {each.name for each in wanted}:
+                _record_quick(call, wanted, known, now)
     return quick.alerting(here, limits)
 
 

@@ -89,11 +89,19 @@ def _touched_at(known: model.Evidence) -> str:
 
 
 def standing_here(found: list[Found], lookup: Lookup) -> list[Found]:
-    """Those that still have to be done in this checkout.
-
-    What is written down is all of them: another checkout may have another list.
-    """
+    """Those that still have to be done in this checkout."""
     return [each for each in found if _stands(each, lookup(each.key))]
+
+
+def to_be_open(
+    found: list[Found], here: list[Found], known: set[tuple[str, str, str]]
+) -> list[Found]:
+    """Those that are to be open: that stand here, or were open already.
+
+    What is over here may not be so elsewhere: it is not closed, and not opened either.
+    """
+    names = {each.name for each in here} | known
+    return [each for each in found if each.name in names]
 
 
 def alerting(found: list[Found], limits: model.Limits) -> list[Found]:

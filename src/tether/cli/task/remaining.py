@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from tether import text
 from tether.agents import claims
-from tether.agents import model as agents
 from tether.brief import choosing
 from tether.cli import context
-from tether.hints import TYPE_CHECKING, Any, NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.tasks import views
-
-if TYPE_CHECKING:
-    from tether.tasks.sources import model as sources
 
 
 class Rest(NamedTuple):
@@ -51,19 +47,8 @@ def _of_lists(call: context.Context) -> tuple[int, int]:
 
     last = gathering.claims(call.store) if call.store.exists() else {}
     held = {key for key, each in last.items() if each.closed_at is None}
-    done = [
-        key
-        for key, item in call.lists.items.items()
-        if _is_done_elsewhere(item, last.get(key), call.place.branch)
-    ]
-    return choosing.begun_in(call.lists, held), len(done)
-
-
-def _is_done_elsewhere(item: sources.Item, last: agents.Claim | None, branch: str | None) -> bool:
-    """Is it open on its list here, and was it finished on another branch?"""
-    if last is None or last.outcome != claims.DONE or item.state not in choosing.OPEN_IN_LISTS:
-        return False
-    return last.branch is not None and last.branch != branch
+    waiting = choosing.for_merge_in(call.lists, last, call.place.branch)
+    return choosing.begun_in(call.lists, held), waiting
 
 
 def _is_parked(call: context.Context) -> bool:
