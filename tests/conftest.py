@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -107,21 +106,8 @@ def tether(environ: dict[str, str], forking_server: forking.Server) -> Tether:
         own = {**environ, **(env or {})}
         if user is None and forking.can_run(own):
             ended = Ended(*forking_server.run(words, str(cwd), own, stdin))
-            assert "Traceback" not in ended.err, ended.err
-            return ended
-        done = subprocess.run(
-            [sys.executable, "-m", "tether", *words],
-            cwd=cwd,
-            env=own,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            user=user,
-            group=user,
-            extra_groups=[] if user else None,
-        )
-        ended = Ended(done.returncode, done.stdout, done.stderr)
+        else:
+            ended = Ended(*forking.spawned(words, str(cwd), own, stdin, user))
         assert "Traceback" not in ended.err, ended.err
         return ended
 

@@ -32,6 +32,25 @@ def can_run(environ: dict[str, str]) -> bool:
     return own == _USUAL
 
 
+def spawned(
+    words: tuple[str, ...], cwd: str, environ: dict[str, str], stdin: str, user: int | None = None
+) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command with an interpreter of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tether", *words],
+        cwd=cwd,
+        env=environ,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        user=user,
+        group=user,
+        extra_groups=[] if user else None,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
 class Server:
     """Runs commands for one process of tests."""
 

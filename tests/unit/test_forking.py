@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from concurrent import futures
 from pathlib import Path
 
 import pytest
 
 from tests import forking
-from tests.conftest import Ended, Tether
-
-
-def spawned(*words: str, cwd: Path, env: dict[str, str], stdin: str = "") -> Ended:
-    """The same with an interpreter of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tether", *words],
-        cwd=cwd,
-        env=env,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Ended(done.returncode, done.stdout, done.stderr)
+from tests.conftest import Tether
 
 
 @pytest.mark.parametrize(
@@ -44,7 +28,7 @@ def spawned(*words: str, cwd: Path, env: dict[str, str], stdin: str = "") -> End
 def test_it_ends_as_one_with_its_own_interpreter(
     repo: Path, environ: dict[str, str], tether: Tether, words: tuple[str, ...]
 ) -> None:
-    assert tether(*words, cwd=repo) == spawned(*words, cwd=repo, env=environ)
+    assert tether(*words, cwd=repo) == forking.spawned(words, str(repo), environ, "")
 
 
 def test_each_is_a_process_of_its_own(repo: Path, tether: Tether) -> None:
