@@ -39,7 +39,7 @@ def _parts() -> dict[str, list[str]]:
         found["histories"] = _histories(histories)
     sizes = [each["vacuum"] for name in ("vacuum", "vacuum-10x") if (each := _read(name))]
     if sizes:
-        found["workload"] = _workload(sizes[0])
+        found["workload"] = [line for each in sizes for line in ("", *_workload(each))][1:]
         found["cost"] = _costs(sizes)
     return found
 
