@@ -10,14 +10,13 @@ import fcntl
 import itertools
 import os
 import random
-import re
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from tether import errors
-from tether.git import arguments, objects, process
+from tether.git import arguments, durable, objects, process
 from tether.git.objects import Oid
 from tether.hints import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 _INDEX_PATIENCE_SECONDS = 2.0
 _TURN_PATIENCE_SECONDS = 10.0
-_DURABLE = ("-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync")
 # Git knows these two without their being written.
 _EMPTY_TREE = {
     40: Oid("4b825dc642cb6eb9a060e54bf8d69288fbee4904"),
@@ -54,7 +52,7 @@ class Committer:
         """What `Git.commit_paths` promises."""
         if "\0" in message:
             raise errors.UsageError("A commit message cannot hold a NUL character.")
-        person = _person(identity, when_ms)
+        person = durable.person(identity, when_ms)
         base = base or self._git.tip(arguments.checked_ref(ref))
         before = self._git.entries(base, _checked_edits(edits))
         after = self._write_blobs(edits, before)
@@ -67,7 +65,7 @@ class Committer:
                     return objects.Committed(
                         _born(tip), False, self._bring_index_along(ref, before)
                     )
-                new = self._write_commit(tip, tree, message, person)
+                new = durable.commit(self._git, tree, [tip] if tip else [], message, person)
                 failure = self._swap(ref, new, tip, person)
                 if failure is None:
                     return objects.Committed(new, True, self._bring_index_along(ref, before))
@@ -105,7 +103,7 @@ class Committer:
             after[path] = None
             if content is not None:
                 mode = _mode_to_write(before[path])
-                write = (*_DURABLE, "hash-object", "-w", "--no-filters", "--stdin")
+                write = (*durable.OPTIONS, "hash-object", "-w", "--no-filters", "--stdin")
                 oid = self._git.runner.call(*write, feed=content)
                 after[path] = objects.Entry(mode, Oid(objects.as_line(oid)))
         return after
@@ -119,7 +117,7 @@ class Committer:
             self._git.runner.call(*whole, "read-tree", tip or "--empty", environment=index)
             self._write_index(after, whole, index)
             # Objects that a partial clone lacks are the tip's, not ours to check.
-            write = (*_DURABLE, *whole, "write-tree", "--missing-ok")
+            write = (*durable.OPTIONS, *whole, "write-tree", "--missing-ok")
             return Oid(objects.as_line(self._git.runner.call(*write, environment=index)))
 
     def _check_changes(
@@ -148,19 +146,6 @@ class Committer:
             raise errors.RefMoved
         return bool(changes)
 
-    def _write_commit(
-        self,
-        tip: Oid | None,
-        tree: Oid,
-        message: str,
-        person: process.Environment,
-    ) -> Oid:
-        """A commit on top of the tip, which no ref names yet."""
-        parent = ("-p", tip) if tip else ()
-        write = (*_DURABLE, "commit-tree", "--no-gpg-sign", *parent, "-F", "-", tree)
-        text = message.encode("utf-8", "replace")
-        return Oid(objects.as_line(self._git.runner.call(*write, feed=text, environment=person)))
-
     def _swap(
         self,
         ref: str,
@@ -169,21 +154,7 @@ class Committer:
         person: process.Environment,
     ) -> errors.GitError | None:
         """Let the ref point to the new commit if it still points to the old one."""
-        update = (
-            "update-ref",
-            "-m",
-            "commit (tether)",
-            ref,
-            new,
-            old or self._git.runner.facts.null,
-        )
-        answer = self._git.runner.ask(
-            *_DURABLE, *update, environment=person
-        )  # the reflog names them too
-        # A git that was killed may have done it all the same.
-        if answer.returncode == 0 or self._git.tip(ref) == new:
-            return None
-        return process.failure(answer.stderr)
+        return durable.swap(self._git, ref, new, old, person, "commit (tether)")
 
     def _bring_index_along(self, ref: str, before: objects.Entries) -> objects.IndexState:
         """Let the index of this worktree follow the branch where the user staged nothing else.
@@ -294,19 +265,3 @@ def _mode_to_write(old: objects.Entry | None) -> str:
             "A link or a submodule stands where a file was expected. Nothing was committed."
         )
     return old.mode
-
-
-def _person(identity: objects.Identity, when_ms: int | None) -> dict[str, str]:
-    """Author and committer, as git takes them from its environment."""
-    name, email = (
-        objects.as_text(re.sub(r"[\x00-\x1f\x7f<>]", "", part).encode("utf-8", "replace")).strip()
-        for part in identity
-    )
-    if not name:
-        raise errors.UsageError("A commit needs the name of its author.")
-    person: dict[str, str] = {}
-    for role in ("AUTHOR", "COMMITTER"):
-        person |= {f"GIT_{role}_NAME": name, f"GIT_{role}_EMAIL": email}
-        if when_ms is not None:
-            person[f"GIT_{role}_DATE"] = f"@{when_ms // 1000} +0000"
-    return person

@@ -134,21 +134,22 @@ class Runner:
                 stderr.seek(0)
                 raise failure(stderr.read(objects.CHUNK_BYTES))
 
-    def without_filters(self) -> dict[str, str]:
-        """Settings that leave the repository's filters without their programs.
+    def without_filters(self, environment: Environment = NO_ENVIRONMENT) -> dict[str, str]:
+        """An environment that leaves the repository's filters without their programs.
 
         Who writes an index must hash again the files that changed in the second of its last
         writing, and git does so through their filters (met with `update-index`, Git 2.39).
         Unfiltered they look changed, and the user's next `git status` looks closer.
         """
-        keys = self.ask("config", "-z", "--name-only", "--get-regexp", r"^filter\.").stdout
+        question = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        keys = self.ask(*question, environment=environment).stdout
         filters = {objects.as_path(key).rpartition(".")[0] for key in keys.split(b"\0")[:-1]}
         parts = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
         settings = {f"{name}.{part}": value for name in filters for part, value in parts}
-        environment = {"GIT_CONFIG_COUNT": str(len(settings))}
+        told = {**environment, "GIT_CONFIG_COUNT": str(len(settings))}
         for n, (key, value) in enumerate(settings.items()):
-            environment |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
-        return environment
+            told |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+        return told
 
     @functools.cached_property
     def facts(self) -> Facts:

@@ -282,7 +282,13 @@ def version() -> tuple[int, ...]:
     return tuple(int(part) for part in found[1].split("."))
 
 
-def init(path: str | os.PathLike[str], *, branch: str = "main", bare: bool = False) -> Git:
+def init(
+    path: str | os.PathLike[str],
+    *,
+    branch: str = "main",
+    bare: bool = False,
+    is_sha256: bool = False,
+) -> Git:
     """Make a repository without anybody's templates."""
     arguments.checked_ref(f"refs/heads/{branch}")
     target = os.path.abspath(path)
@@ -291,6 +297,8 @@ def init(path: str | os.PathLike[str], *, branch: str = "main", bare: bool = Fal
         "--template=",
         f"--initial-branch={branch}",
         *(["--bare"] if bare else []),
+        # What a Git does without being told changes with its version.
+        f"--object-format={'sha256' if is_sha256 else 'sha1'}",
     ]
     answer = process.run(
         [*process.OPTIONS, "init", *options, "--", target], "/", process.environment_for()
