@@ -44,13 +44,20 @@ class Root:
             )
         return content
 
-    def write_atomic(self, name: str, data: bytes, *, replace: bool = True) -> None:
-        """Give a file this content, durably; a reader sees all of it or the old content."""
+    def write_atomic(
+        self, name: str, data: bytes, *, replace: bool = True, keeps: str = ""
+    ) -> None:
+        """Give a file this content, durably; a reader sees all of it or the old content.
+
+        `keeps` is the name, in the same directory, that the old content has from then on.
+        """
         with self._parent_of(name) as (leaf, dir_fd):
             old = system.look(leaf, dir_fd)
             temp = TEMP_PREFIX + ids.random_base32(16)
             try:
                 self._write_temp(temp, dir_fd, data, old)
+                if keeps and old is not None:
+                    _keep(leaf, keeps, dir_fd)
                 if replace:
                     os.rename(temp, leaf, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
                 else:
@@ -191,6 +198,18 @@ class Root:
         finally:
             os.close(fd)
         system.sync(parent)
+
+
+def _keep(leaf: str, keeps: str, dir_fd: int) -> None:
+    """Give what a file holds a second name; the first one stays all the time."""
+    [name] = system.parts(keeps)
+    temp = TEMP_PREFIX + ids.random_base32(16)
+    os.link(leaf, temp, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
+    try:
+        os.rename(temp, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+    except BaseException:
+        system.unlink_quietly(temp, dir_fd)
+        raise
 
 
 def _leftovers(fd: int, min_age_seconds: float) -> list[str]:
