@@ -165,9 +165,14 @@ def close_one(
 
 
 def give(
-    transaction: port.Transaction, spot: lookout.Lookout, receiver: model.Agent, key: ids.TaskKey
+    transaction: port.Transaction,
+    spot: lookout.Lookout,
+    receiver: model.Agent,
+    key: ids.TaskKey,
+    patterns: Iterable[str] = (),
 ) -> model.Claim | None:
     """Open a claim for a session that did not ask, as an assignment does; None if one is open."""
+    wanted = _parsed(patterns)
     transaction.rows(_AGENTS.lock, session_id=receiver.session_id)
     previous = last_of(transaction.rows, key)
     if previous is not None and previous.closed_at is None:
@@ -175,7 +180,8 @@ def give(
     taken = _insert(transaction, spot, receiver, key, previous)
     if taken is None:
         return None
-    _say_taken(transaction, taken, [])
+    _reserve(transaction, spot, receiver, taken.claim, wanted)
+    _say_taken(transaction, taken, wanted)
     return taken.claim
 
 

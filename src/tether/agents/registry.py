@@ -181,25 +181,29 @@ def end(
 ) -> tuple[model.Agent, list[model.Claim]]:
     """A session is over; what it still held is free. Ending twice does no harm."""
 
-    def work(transaction: port.Transaction) -> tuple[model.Agent, list[model.Claim]]:
-        before = roll.require(transaction.rows, session_id)
-        found = transaction.rows(_SQL.end, session_id=session_id)
-        if not found:
-            return before, []
-        agent = model.agent(found[0])
-        # As it was before: an ended session works on nothing.
-        last = place if place.worktree else before.place
-        released = release_all(transaction, before, "released_end", agent.session_id, last)
-        transaction.event(
-            events.AGENT_ENDED,
-            actor=agent.agent_name,
-            session=session_id,
-            data={"released": [claim.key.label for claim in released]},
-        )
-        tell_parent(transaction, agent, f"{agent.agent_name} has ended.")
-        return agent, released
+    return store.write("end", lambda transaction: leave(transaction, session_id, place))
 
-    return store.write("end", work)
+
+def leave(
+    transaction: port.Transaction, session_id: str, place: model.Place = model.NOWHERE
+) -> tuple[model.Agent, list[model.Claim]]:
+    """`end` as part of something larger."""
+    before = roll.require(transaction.rows, session_id)
+    found = transaction.rows(_SQL.end, session_id=session_id)
+    if not found:
+        return before, []
+    agent = model.agent(found[0])
+    # As it was before: an ended session works on nothing.
+    last = place if place.worktree else before.place
+    released = release_all(transaction, before, "released_end", agent.session_id, last)
+    transaction.event(
+        events.AGENT_ENDED,
+        actor=agent.agent_name,
+        session=session_id,
+        data={"released": [claim.key.label for claim in released]},
+    )
+    tell_parent(transaction, agent, f"{agent.agent_name} has ended.")
+    return agent, released
 
 
 def release_all(

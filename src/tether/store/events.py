@@ -165,6 +165,13 @@ REGISTRY = (
 )
 
 
+def all_types() -> tuple[EventType, ...]:
+    """Every type there is; those of runs are many, and hot commands do without them."""
+    from tether.store import run_events
+
+    return (*REGISTRY, *run_events.TYPES)
+
+
 class Event(NamedTuple):
     """One thing that happened."""
 
@@ -185,6 +192,7 @@ class Filter(NamedTuple):
     task: str | None = None
     session: str | None = None
     source: str | None = None
+    run: str | None = None
 
 
 _ALL = Filter()
@@ -202,6 +210,23 @@ def latest(store: port.Store, limit: int, wanted: Filter = _ALL) -> list[Event]:
     return [_event(row) for row in reversed(found)]
 
 
+def of_run(store: port.Store, run: str, event_id: int, limit: int = 1_000_000) -> list[Event]:
+    """What a run did after an event, oldest first."""
+    found = store.rows(_SQL.of_run, run=run, after=event_id, limit=limit)
+    return [_event(row) for row in found]
+
+
+def runs(store: port.Store) -> list[str]:
+    """The runs that the log tells of; the one that did something last comes last."""
+    return [row["run"] for row in store.rows(_SQL.runs)]
+
+
+def newest_id(store: port.Store) -> int:
+    """The id of the last event that was ever written here."""
+    [counted] = store.rows(_STORE.counted, name="events")
+    return int(counted["value"])
+
+
 def follow(
     store: port.Store,
     event_id: int,
@@ -211,13 +236,13 @@ def follow(
     """What comes after one event, for ever: ids are in commit order, so none can come late."""
     while True:
         # Asked first: what is not wanted up to there need not be looked at again.
-        [newest] = store.rows(_STORE.counted, name="events")
+        newest = newest_id(store)
         found = after(store, event_id, _FOLLOW_LIMIT, wanted)
         if found:
             event_id = found[-1].id
             yield found
         if len(found) < _FOLLOW_LIMIT:
-            event_id = max(event_id, newest["value"])
+            event_id = max(event_id, newest)
             pause(_POLL_SECONDS)
 
 

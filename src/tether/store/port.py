@@ -6,6 +6,7 @@ it waits, reconnects or reports errors.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -107,6 +108,12 @@ class Store(Protocol):
 
     def snapshot(self, work: Callable[[Snapshot], T]) -> T:
         """Read many rows as of one moment."""
+
+    def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """Hold a name that nobody else holds, on whatever machine; LockBusy if somebody does.
+
+        It ends with its process. On one machine a lock of the files does that, so here it is free.
+        """
 
     def exists(self) -> bool:
         """Has it been created yet?"""

@@ -118,6 +118,24 @@ class PostgresStore:
 
         return self._retrying(attempt)
 
+    @contextlib.contextmanager
+    def exclusively(self, name: str) -> Iterator[None]:
+        # A connection of its own: the other one may be made anew at any time, and the lock with it.
+        try:
+            connection = self._connect()
+        except psycopg.Error as problem:
+            raise self._error(problem) from problem
+        with contextlib.closing(connection):
+            row = connection.execute(
+                "SELECT pg_try_advisory_lock(hashtextextended(%s, 0)) AS got",
+                [f"{self.schema_name} {name}"],
+            ).fetchone()
+            if not row or not row["got"]:
+                raise errors.LockBusy(
+                    "It is held from another machine or by another process. Nothing was changed."
+                )
+            yield
+
     def exists(self) -> bool:
         return self._retrying(_version, prepares=False) is not None
 

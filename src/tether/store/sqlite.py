@@ -93,6 +93,9 @@ class SqliteStore:
         except errors.NotWritable as problem:
             raise errors.StoreReadOnly from problem
 
+    def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002 (a file belongs to one machine)
+        return contextlib.nullcontext()
+
     def exists(self) -> bool:
         with sqlite_file.Translated():
             return sqlite_file.has_content(self.path)
