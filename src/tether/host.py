@@ -18,7 +18,8 @@ from tether.hints import Literal, NamedTuple
 PROC = "/proc"
 # The kernel never gives a higher pid (PID_MAX_LIMIT on 64-bit Linux; macOS stays below 100,000).
 _MAX_PID = 1 << 22
-_MAX_ENVIRON_BYTES = 1 << 20
+# More than any kernel takes (6 MiB on Linux).
+_MAX_ENVIRON_BYTES = 1 << 23
 # macOS counts all its pids in one.
 _ONLY_NAMESPACE = "pid:[1]"
 _SALT = b"tether host 1\0"
@@ -123,6 +124,8 @@ def ancestors(proc: str = PROC) -> list[int]:
 
 def environment_value(pid: int, name: str, proc: str = PROC) -> str:
     """What a process had in its environment when it started; empty if that cannot be seen."""
+    if sys.platform == "darwin":
+        return environment_value_by_psutil(pid, name)
     wanted = os.fsencode(name) + b"="
     try:
         with open(f"{proc}/{pid}/environ", "rb") as file:
@@ -131,6 +134,38 @@ def environment_value(pid: int, name: str, proc: str = PROC) -> str:
         return ""
     found = (entry for entry in entries if entry.startswith(wanted))
     return os.fsdecode(next(found, wanted)[len(wanted) :])
+
+
+def environment_value_by_psutil(pid: int, name: str) -> str:
+    """`environment_value` where there is no /proc."""
+    import psutil
+
+    try:
+        return str(psutil.Process(pid).environ().get(name, ""))
+    except (psutil.Error, OSError):
+        return ""
+
+
+def pids(proc: str = PROC) -> list[int] | None:
+    """All processes that can be seen; None where they are not counted as we do."""
+    if sys.platform == "darwin":
+        import psutil
+
+        return psutil.pids()
+    if not _counts_as_we_do(proc):
+        return None
+    return [int(name) for name in os.listdir(proc) if name.isdigit()]
+
+
+def started_with(name: str, value: str, proc: str = PROC) -> list[int] | None:
+    """Those that had a variable of this value when they started; None where none can be seen.
+
+    One that has ended has no environment any more, so zombies are not among them.
+    """
+    seen = pids(proc)
+    if seen is None:
+        return None
+    return [pid for pid in seen if environment_value(pid, name, proc) == value]
 
 
 def monotonic_ms() -> int:
