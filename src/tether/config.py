@@ -208,6 +208,78 @@ SETTINGS = (
         maximum=1,
     ),
     *(
+        Setting(name, "", meaning, is_tracked=False)
+        for name, meaning in (
+            (
+                "run.worker",
+                (
+                    "The command that works on a task of a run: {prompt_file} and {prompt} stand for"
+                    " what it is told, which it also gets on its standard input."
+                ),
+            ),
+            ("run.auditor", "The command that looks at a worker's result; exit status 0 passes."),
+            (
+                "run.usage",
+                (
+                    "The command that says how much of the usage limit is left; without one the"
+                    " agents' own records do."
+                ),
+            ),
+            (
+                "notify.command",
+                (
+                    "The command that is told, as JSON on its standard input, when a run has a"
+                    " question, pauses, fails or ends."
+                ),
+            ),
+        )
+    ),
+    *(
+        Setting(f"run.{name}", default, meaning, minimum=least, maximum=most)
+        for name, default, least, most, meaning in (
+            ("slots", 5, 1, 1000, "How many workers and auditors of a run are at work at once."),
+            ("context_percent", 10, 0, 100, "At or under this much context left it compacts."),
+            ("session_percent", 10, 0, 100, "At or under this much usage left a run pauses."),
+            (
+                "resume_minutes",
+                5,
+                0,
+                10_000,
+                "How long after the usage limit's reset a paused run goes on.",
+            ),
+            ("usage_seconds", 60, 1, 86_400, "How often a run looks at the usage limit."),
+            (
+                "recent_minutes",
+                60,
+                0,
+                100_000,
+                "What was completed so shortly before a run stopped is validated again.",
+            ),
+            ("worker_minutes", 15, 1, 100_000, "How long a worker may take for one task."),
+            ("audit_minutes", 10, 1, 100_000, "How long an audit may take."),
+            ("checkpoint_seconds", 300, 1, 86_400, "How often a worker should leave a checkpoint."),
+            (
+                "checkpoint_wait_seconds",
+                30,
+                0,
+                3600,
+                "How long a pause or a compaction waits for checkpoints.",
+            ),
+            ("stall_checkpoints", 3, 1, 1000, "Missed checkpoints after which a worker is ended."),
+            ("failure_limit", 3, 1, 1000, "Failures of a task after which a person decides."),
+            (
+                "death_limit",
+                10,
+                1,
+                100_000,
+                "The same for workers that vanish one after another without a checkpoint.",
+            ),
+            ("reload_compactions", 2, 1, 1000, "Every so many compactions the whole plan is read."),
+            ("compaction_minutes", 10, 1, 10_000, "How long a compaction may take at most."),
+            ("grace_seconds", 10, 0, 3600, "How long a worker that is ended has to clean up."),
+        )
+    ),
+    *(
         Setting(
             f"evidence.{name}_dir",
             "",

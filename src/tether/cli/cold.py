@@ -31,6 +31,9 @@ class Entry(NamedTuple):
     help: str
 
 
+# What Python has other words for.
+_FUNCTIONS = {"import": "import_", "list": "list_"}
+
 COMMANDS = {
     "init": Entry("tether.cli.init", "Set up Tether in this repository."),
     "orient": Entry(
@@ -48,6 +51,7 @@ COMMANDS = {
     ),
     "task": Entry("tether.cli.task.group", "Write tasks down, show them, move them."),
     "validate": Entry("tether.cli.validate", "Check the task files, and repair them."),
+    "plan": Entry("tether.cli.plan", "Check a plan before a run."),
     "release": Entry("tether.cli.release", "Let go of a task that has no file."),
     "claims": Entry("tether.cli.claims", "Show who has which task."),
     "agent": Entry("tether.cli.agent", "Who is here, and are they alive?"),
@@ -61,6 +65,9 @@ COMMANDS = {
     "events": Entry("tether.cli.events", "Show what happened, oldest first."),
     "vacuum": Entry("tether.cli.vacuum", "Find the tasks that were dropped, and take them up."),
     "orphans": Entry("tether.cli.vacuum", "The same as vacuum."),
+    "run": Entry(
+        "tether.cli.run.group", "Work through a plan with many agents, and survive crashes."
+    ),
     "timeline": Entry("tether.cli.timeline", "Show a task's whole life, from all evidence."),
     "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
     "maintain": Entry("tether.cli.maintain", "Do what is periodic, as far as it is due."),
@@ -68,6 +75,9 @@ COMMANDS = {
     "export": Entry("tether.cli.transfer", "Write the whole store as JSON lines."),
     "import": Entry("tether.cli.transfer", "Fill an empty store from an export."),
     "hook": Entry("tether.cli.hooks", "What Git calls; `tether init --git-hooks` sets it up."),
+    "statusline": Entry(
+        "tether.cli.statusline", "Record what Claude Code's status line knows, and show it."
+    ),
     "demo": Entry("tether.cli.demo", "Show Tether at work in a sample repository."),
     "bench": Entry("tether.cli.bench", "Measure Tether on this machine, as ratios."),
     "completion": Entry("tether.cli.completion", "Print the completion script of a shell."),
@@ -89,7 +99,7 @@ class LazyGroup(click.Group):
         module = import_module(entry.module)
         if hasattr(module, "VERB") or cmd_name in getattr(module, "VERBS", {}):
             return _from_verb(verbs.verb_of(module, cmd_name))
-        command: click.Command = getattr(module, cmd_name.replace("import", "import_"))
+        command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name))
         return command
 
     def other_level(self, name: str) -> str:

@@ -1,0 +1,1 @@
+"""`tether run`: a long run of many tasks, its coordinator, and the words around it."""

@@ -1,0 +1,345 @@
+"""`tether run start`, `resume` and `recover`: the process that coordinates."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+
+import click
+
+from tether import errors, git, host, ids, text
+from tether.agents import registry, upkeep
+from tether.cli import answers, cold, context, plan
+from tether.cli.run import finding, status, viewing
+from tether.coordinator import (
+    compaction,
+    loop,
+    options,
+    outputs,
+    recovery,
+    runs,
+    settling,
+    starting,
+)
+from tether.coordinator.limits import of as limits_of
+from tether.coordinator.notifying import Notifier
+from tether.hints import Any
+
+
+@click.command()
+@click.argument("path", required=False, metavar="[PLAN]")
+@click.option("--from", "origin", type=click.Choice(["work"]), help="Take this workspace's tasks.")
+@click.option("--worker", metavar="CMD", help="The command that works on a task.")
+@click.option("--auditor", metavar="CMD", help="The command that looks at its result.")
+@click.option("--usage", metavar="CMD", help="The command that tells the usage limit.")
+@click.option("--slots", type=click.IntRange(1, 1000), metavar="N", help="How many at once [5].")
+@click.option("--worktrees", is_flag=True, help="A branch and a checkout for each task.")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+@cold.answering
+@cold.pass_call
+def start(
+    call: context.Context, /, path: str | None, origin: str | None, **given: Any
+) -> answers.Answer:
+    """Work through a plan with many agents.
+
+    PLAN is a file in Markdown or YAML; `tether plan check` shows what it says and which commands it
+    would run. In CMD `{prompt_file}` stands for the file with what the worker is told, `{prompt}`
+    for the text itself, which it also gets on its standard input; `claude -p` and `codex exec -`
+    read it there. A plan whose run is not over goes on where it was.
+
+    Without a worker you coordinate the run yourself: the state is kept for you.
+    """
+    checked = plan.look(call, path, origin)
+    if checked.errors:
+        first = checked.errors[0]
+        raise errors.TetherError(
+            f"The plan cannot be run: line {first.line}: {first.message}. Nothing was changed.",
+            hint=f"See all of it with `tether plan check {path or '--from work'}`.",
+        )
+    chosen = _chosen(call, given)
+    if given["dry_run"]:
+        return _dry_run(call, checked, chosen)
+    name = starting.name_for(call.store, call.workspace, checked.plan.file)
+    with _coordinating(call, name) as run:
+        is_new = not _is_known(run)
+        if is_new:
+            starting.begin(run, checked.plan, chosen)
+        else:
+            chosen = _continued(run, chosen)
+        return _work(call, run, chosen, is_new=is_new, resumes_now=False)
+
+
+@click.command()
+@finding.named
+@click.option("--worker", metavar="CMD", help="Another worker than before.")
+@click.option("--auditor", metavar="CMD", help="Another auditor than before.")
+@click.option("--usage", metavar="CMD", help="Another usage command than before.")
+@click.option("--slots", type=click.IntRange(1, 1000), metavar="N", help="How many at once.")
+@click.option("--once", is_flag=True, help="Only put the state right and say it, for hooks.")
+@cold.answering
+@cold.pass_call
+def resume(call: context.Context, /, name: str | None, once: bool, **given: Any) -> answers.Answer:
+    """Go on with a run, whatever stopped it.
+
+    After a compaction the coordinator gets its state again; after a pause, a crash or an error the
+    run goes on here, with the commands that it was started with.
+    """
+    run = finding.opened(call, name)
+    if run.state.is_compacting:
+        said = _after_compaction(call, run)
+        if once or run.coordinator() or not options.load(run.root).worker:
+            return status.answer(run, said)
+        sys.stderr.write(text.clean(said) + "\n")
+    if run.coordinator():
+        return _asked_to_resume(run)
+    given |= {"worktrees": False}
+    chosen = _continued(run, _chosen(call, given))
+    with _coordinating(call, run.name) as mine:
+        _is_known(mine)
+        if once or not chosen.worker:
+            return _put_right(call, mine, chosen)
+        return _work(call, mine, chosen, is_new=False, resumes_now=True)
+
+
+@click.command()
+@finding.named
+@cold.answering
+@cold.pass_call
+def recover(call: context.Context, name: str | None) -> answers.Answer:
+    """Put a run right whose coordinator died, and stop there.
+
+    `tether run start` and `resume` do the same by themselves. What a worker left is kept: its task
+    is given out again with its last checkpoint.
+    """
+    with _coordinating(call, finding.unopened(call, name).name) as run:
+        _is_known(run)
+        settler = settling.Settler(finding.hands(call, run, options.load(run.root)))
+        found = recovery.recover(settler, takes_over=False)
+        said = outputs.recovered(found, run.state)
+        return status.answer(run, said, recovery=_recovery_value(found))
+
+
+# Parts
+
+
+def _chosen(call: context.Context, given: dict[str, Any]) -> options.Options:
+    """What the flags say, and where they are silent the settings."""
+    settings = call.settings
+    chosen = options.Options(
+        worker=given["worker"] or settings.text("run.worker"),
+        auditor=given["auditor"] or settings.text("run.auditor"),
+        usage=given["usage"] or settings.text("run.usage"),
+        slots=given["slots"] or 0,
+        has_worktrees=given["worktrees"],
+    )
+    for command in (chosen.worker, chosen.auditor, chosen.usage):
+        if command:
+            options.words(command, {})
+    if not chosen.has_worktrees:
+        return chosen
+    head = git.Git(call.workspace.place).head()
+    if head is None:
+        raise errors.NotAllowed(
+            "There is no commit yet that branches could start from. Nothing was changed.",
+            hint="Make a first commit, or leave --worktrees away.",
+        )
+    return chosen._replace(base=head)
+
+
+def _continued(run: runs.Run, chosen: options.Options) -> options.Options:
+    """What a run was started with, but for what is said anew."""
+    before = options.load(run.root)
+    kept = {
+        name: getattr(chosen, name) or getattr(before, name)
+        for name in ("worker", "auditor", "usage", "slots")
+    }
+    return before._replace(**kept)
+
+
+@contextlib.contextmanager
+def _coordinating(call: context.Context, name: runs.RunId) -> Iterator[runs.Run]:
+    """Hold a run: its lock, and a session of its own. A run has one coordinator."""
+    session = registry.Session(
+        ids.SessionId(f"run-{name}.{ids.random_base32(8)}"),
+        ids.AgentName(f"coordinator-{name}"[:64].rstrip(".")),
+        "other",
+        ids.SessionId(call.session.session_id) if call.is_agent else None,
+        host.identify(os.getpid()),
+    )
+    run = runs.Run(call.store, call.workspace, name, session_id=session.session_id)
+    run.make()
+    lock = run.lock(wait_seconds=2.0)
+    try:
+        lock.acquire()
+    except errors.LockBusy as busy:
+        raise errors.Taken(
+            f"Run {name} has a coordinator already. {busy.message}",
+            hint="See it with `tether run status`; `tether run pause` stops it.",
+        ) from busy
+    with contextlib.ExitStack() as held:
+        held.callback(lock.release)
+        held.enter_context(call.store.exclusively(f"run {name}"))
+        registry.register(call.store, call.spot, session, call.place)
+        held.callback(registry.end, call.store, session.session_id)
+        yield run
+
+
+def _is_known(run: runs.Run) -> bool:
+    """Open a run, if there is one of this name."""
+    try:
+        run.open(tidies=True)
+    except errors.NotFound:
+        return False
+    if run.state.ended:
+        raise errors.NotAllowed(
+            f"Run {run.name} is over: {run.state.ended}. Nothing was changed.",
+            hint="See it with `tether run status`.",
+        )
+    return True
+
+
+def _work(
+    call: context.Context,
+    run: runs.Run,
+    chosen: options.Options,
+    *,
+    is_new: bool,
+    resumes_now: bool,
+) -> answers.Answer:
+    """Coordinate until the run is over or stopped."""
+    if not chosen.worker:
+        said = f"Run {run.name}: {text.counted(run.state.total_tasks, 'task')}. You coordinate it."
+        return status.answer(run, said)
+    options.save(run.root, chosen)
+    view = viewing.View(sys.stderr, run)
+    settler = settling.Settler(finding.hands(call, run, chosen))
+    with _bell() as bell:
+        world = loop.World(
+            wait=bell.wait,
+            is_stopping=lambda: bell.rung > 0,
+            is_impatient=lambda: bell.rung > 1,
+            usage=finding.usage_of(call, chosen),
+            tell=view.tell,
+            show=view.show,
+            sweep=lambda: _sweep(call),
+            notifier=Notifier(
+                call.settings.text("notify.command"), call.environ, call.workspace.place
+            ),
+        )
+        looping = loop.Loop(settler, world)
+        view.tell(f"Run {run.name} ({run.state.total_tasks} tasks), state in {run.state_file}")
+        try:
+            looping.begin(is_new=is_new, resumes_now=resumes_now)
+            ending = looping.work()
+        except runs.Superseded:
+            raise
+        except Exception:
+            looping.pause_after_error()
+            raise
+    return status.ended(run, ending)
+
+
+def _put_right(call: context.Context, run: runs.Run, chosen: options.Options) -> answers.Answer:
+    """Recover or resume the state of a run that an agent coordinates."""
+    settler = settling.Settler(finding.hands(call, run, chosen))
+    if run.state.paused_at:
+        from tether.coordinator import pausing
+
+        said = outputs.resumed(run.state)
+        pausing.resume(settler)
+        return status.answer(run, said)
+    found = recovery.recover(settler, takes_over=True)
+    return status.answer(run, outputs.recovered(found, run.state))
+
+
+def _after_compaction(call: context.Context, run: runs.Run) -> str:
+    limits = limits_of(call.settings)
+    found = compaction.resume(run, limits)
+    parts = [outputs.plan_reload(run.state, found.verified)] if found.is_full else []
+    parts += [f"The state was not whole: {each}" for each in found.problems]
+    parts.append(outputs.after_compaction(run.state, full_reload=found.is_full))
+    return "\n\n".join(parts)
+
+
+def _asked_to_resume(run: runs.Run) -> answers.Answer:
+    from tether.store import run_events
+
+    if not run.state.paused_at:
+        return status.answer(run, f"Run {run.name} is being coordinated and is not paused.")
+    run.log(run_events.RESUME_REQUESTED, by=run.actor)
+    return status.answer(run, f"The coordinator of {run.name} goes on at once.")
+
+
+def _dry_run(
+    call: context.Context, checked: plan.Checked, chosen: options.Options
+) -> answers.Answer:
+    value = {**plan.value_of(checked), "options": chosen._asdict()}
+    slots = chosen.slots or call.settings.integer("run.slots")
+    first = [task.id for task in checked.plan.tasks if not task.blocked_by][:slots]
+    lines = [
+        (
+            f"Would work through {text.counted(len(checked.plan.tasks), 'task')} of"
+            f" {checked.plan.file} with {slots} at once."
+        ),
+        f"Worker: {chosen.worker or 'none: you coordinate it yourself'}",
+        f"Auditor: {chosen.auditor or 'none: the commands of the criteria decide'}",
+        f"First: {', '.join(first)}",
+        "Nothing was changed. `tether plan check` shows every command that would be run.",
+    ]
+    return answers.Answer("dry_run", value, lambda: "\n".join(lines))
+
+
+def _recovery_value(found: outputs.Recovery) -> dict[str, Any]:
+    return {
+        **found._asdict(),
+        "orphaned": [
+            {"agent_id": agent, "task_id": task, "type": kind}
+            for agent, task, kind in found.orphaned
+        ],
+    }
+
+
+def _sweep(call: context.Context) -> None:
+    upkeep.sweep_by_the_way(call.store, call.spot, call.workspace, call.settings)
+
+
+class _Bell:
+    """Rings when a child ends or somebody wants the run to stop."""
+
+    def __init__(self, heard: int) -> None:
+        self._heard = heard
+        self.rung = 0
+
+    def stop(self, _number: int, _frame: FrameType | None) -> None:
+        self.rung += 1
+
+    def wait(self, seconds: float) -> None:
+        if select.select([self._heard], [], [], seconds)[0]:
+            os.read(self._heard, 4096)
+
+
+@contextlib.contextmanager
+def _bell() -> Iterator[_Bell]:
+    heard, rung = os.pipe()
+    for end in (heard, rung):
+        os.set_blocking(end, False)
+    bell = _Bell(heard)
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, bell.stop),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, bell.stop),
+        signal.SIGCHLD: signal.signal(signal.SIGCHLD, lambda *_: None),
+    }
+    old = signal.set_wakeup_fd(rung, warn_on_full_buffer=False)
+    try:
+        yield bell
+    finally:
+        signal.set_wakeup_fd(old)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(heard)
+        os.close(rung)

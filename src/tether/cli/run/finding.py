@@ -1,0 +1,76 @@
+"""Which run is meant, and what works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from tether import clock, ids
+from tether.cli import context
+from tether.coordinator import crew, limits, options, runs, starting, taskfiles
+from tether.coordinator.gauges import command, model, reading
+from tether.tasks.sources import finding
+
+RUN_VARIABLE = "TETHER_RUN"
+named = click.option("--run", "name", metavar="NAME", help="Which run; otherwise the latest one.")
+
+
+def opened(call: context.Context, name: str | None, *, tidies: bool = False) -> runs.Run:
+    """The run that a flag or the environment names, or the latest one."""
+    return unopened(call, name).open(tidies=tidies)
+
+
+def unopened(call: context.Context, name: str | None, session_id: str = "") -> runs.Run:
+    """The same, before its state is looked for."""
+    said = name or call.environ.get(RUN_VARIABLE)
+    found = runs.RunId(said) if said else starting.latest(call.store, call.workspace)
+    actor = "" if session_id else call.actor
+    return runs.Run(call.store, call.workspace, found, session_id=session_id, actor=actor)
+
+
+def hands(call: context.Context, run: runs.Run, chosen: options.Options) -> crew.Crew:
+    """Those who work on a run."""
+
+    def lists(top: str) -> finding.Lists:
+        return finding.read(top, call.sources)
+
+    keeper = taskfiles.Keeper(call.store, call.spot, call.settings, lists)
+    return crew.Crew(run, chosen, limits.of(call.settings), call.spot, call.environ, keeper)
+
+
+def context_of(call: context.Context) -> model.Context | None:
+    """How much context the agent that calls has left, as its own records say."""
+    if not call.is_agent:
+        return None
+    session = call.session
+    return reading.context_of(session.kind, session.session_id, _sources(call), _now_ms())
+
+
+def usage_of(call: context.Context, chosen: options.Options) -> Callable[[], model.Usage | None]:
+    """How to look at the usage limit: the user's command, or the records of the workers' kind."""
+    said = chosen.usage or call.settings.text("run.usage")
+    sources = _sources(call)._replace(command=tuple(command.split(said)) if said else ())
+    kind = worker_kind(chosen.worker)
+    session: ids.SessionId | None = None
+    if not kind and call.is_agent:
+        kind, session = call.session.kind, call.session.session_id
+
+    def look() -> model.Usage | None:
+        return reading.usage_of(kind, session, sources, _now_ms())
+
+    return look
+
+
+def worker_kind(worker: str) -> str:
+    """Which agent a command starts, as far as its words tell."""
+    words = [word.rpartition("/")[2] for word in worker.split()]
+    return next((kind for kind in ("claude", "codex") if kind in words), "")
+
+
+def _sources(call: context.Context) -> reading.Sources:
+    return reading.Sources(call.workspace.store_dir, call.places, call.environ)
+
+
+def _now_ms() -> int:
+    return clock.SystemClock().now_ms()

@@ -1,0 +1,400 @@
+"""What each event does to the state of a run. Pure: no clock, no disk, no SQL.
+
+Replay goes by the event's id, so an event counts once however often it is read. An event of an
+agent counts only while that agent has the task: whoever was given up changes nothing any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tether.coordinator import documents
+from tether.coordinator.state import (
+    AUDITOR,
+    COMPLETE,
+    DEVELOPER,
+    FAILED,
+    ActiveAgent,
+    Checkpoint,
+    Completion,
+    Outlook,
+    Question,
+    State,
+    Tally,
+)
+from tether.store import events, run_events
+from tether.store.events import EventType
+
+LoadPlan = Callable[[str], Outlook]
+"""The run's own copy of its plan, by digest."""
+SKIP = "skip"
+_NO_GUIDANCE = ("retry", "complete", SKIP)
+
+
+class Fold:
+    """A state and the plan that it is about, taken forward event by event."""
+
+    def __init__(self, state: State, load_plan: LoadPlan, outlook: Outlook | None = None) -> None:
+        self.state = state
+        self._load_plan = load_plan
+        self._outlook = outlook
+
+    @property
+    def outlook(self) -> Outlook:
+        """What the plan that counts now says."""
+        if self._outlook is None:
+            self._outlook = self._load_plan(self.state.plan_digest)
+        return self._outlook
+
+    def apply(self, event: events.Event) -> bool:
+        """Take one event into account; False if that was done before."""
+        if event.id <= self.state.last_applied_event:
+            return False
+        handler = _HANDLERS.get(event.type)
+        if handler is None:
+            self.state.skipped_events += 1
+        else:
+            handler(self, event)
+        self.state.last_applied_event = event.id
+        self.state.last_event_at = event.at
+        return True
+
+    def use_plan(self, digest: str) -> Outlook:
+        self.state.plan_digest = digest
+        self._outlook = self._load_plan(digest)
+        return self._outlook
+
+    def replace(self, state: State) -> None:
+        self.state, self._outlook = state, None
+
+    def put_back(self, task_id: str) -> None:
+        """A task waits again, for a worker or for what blocks it."""
+        state = self.state
+        state.take_out(task_id)
+        if task_id not in self.outlook.tasks:
+            state.removed[task_id] = None
+        elif blockers := self.outlook.blockers(task_id, state.completed):
+            state.blocked[task_id] = blockers
+        else:
+            state.available[task_id] = None
+
+    def let_go(self, agent_id: str) -> ActiveAgent | None:
+        """Forget an agent; None if it has nothing any more."""
+        agent = self.state.active_agents.pop(agent_id, None)
+        if agent is not None and self.state.in_progress.get(agent.task_id) == agent_id:
+            self.put_back(agent.task_id)
+        return agent
+
+
+Handler = Callable[[Fold, events.Event], None]
+
+
+# The run as a whole
+
+
+def _session_start(fold: Fold, event: events.Event) -> None:
+    state = fold.state
+    state.plan_file = str(event.data["plan_file"])
+    state.session_started_at = event.at
+    outlook = fold.use_plan(str(event.data["plan_digest"]))
+    state.total_tasks = len(outlook.tasks)
+    for task_id in outlook.tasks:
+        fold.put_back(task_id)
+
+
+def _plan_changed(fold: Fold, event: events.Event) -> None:
+    state = fold.state
+    outlook = fold.use_plan(str(event.data["plan_digest"]))
+    known = {*state.available, *state.blocked, *state.removed}
+    for task_id in (*known, *(t for t in outlook.tasks if state.position(t) is None)):
+        fold.put_back(task_id)
+    # In the order of the plan, whatever was taken out and put back.
+    state.available = {t: None for t in outlook.tasks if t in state.available}
+    state.total_tasks = len(outlook.tasks.keys() | state.completed.keys())
+
+
+def _session_pause(fold: Fold, event: events.Event) -> None:
+    state, data = fold.state, event.data
+    state.paused_at, state.pause_reason = event.at, str(data["reason"])
+    state.resets_at = data["resets_at"]
+    state.pause_requested = state.resume_requested = False
+
+
+def _session_resume(fold: Fold, event: events.Event) -> None:
+    state = fold.state
+    state.paused_at = state.pause_reason = ""
+    state.resets_at = None
+    state.assignments_paused_at = ""
+    state.pause_requested = state.resume_requested = False
+    state.session_resume_count = int(event.data["resume_count"])
+
+
+def _pause_requested(fold: Fold, _: events.Event) -> None:
+    fold.state.pause_requested = not fold.state.paused_at
+
+
+def _resume_requested(fold: Fold, _: events.Event) -> None:
+    fold.state.resume_requested = bool(fold.state.paused_at)
+
+
+def _assignments_paused(fold: Fold, event: events.Event) -> None:
+    fold.state.assignments_paused_at = event.at
+
+
+def _assignments_resumed(fold: Fold, _: events.Event) -> None:
+    fold.state.assignments_paused_at = ""
+
+
+def _compaction_start(fold: Fold, event: events.Event) -> None:
+    state = fold.state
+    state.compaction_count = int(event.data["compaction_number"])
+    state.is_compacting = True
+    state.assignments_paused_at = event.at
+
+
+def _compaction_complete(fold: Fold, _: events.Event) -> None:
+    fold.state.is_compacting = False
+    fold.state.assignments_paused_at = ""
+
+
+def _usage_check(fold: Fold, event: events.Event) -> None:
+    usage, data = fold.state.usage, event.data
+    usage.last_usage_check = event.at
+    usage.session_utilisation = data["utilisation"]
+    usage.session_remaining = data["remaining"]
+    usage.session_resets_at = data["resets_at"]
+
+
+def _workflow_complete(fold: Fold, event: events.Event) -> None:
+    fold.state.ended, fold.state.ended_at = COMPLETE, event.at
+
+
+def _workflow_failed(fold: Fold, event: events.Event) -> None:
+    fold.state.ended, fold.state.ended_at = FAILED, event.at
+
+
+# Workers
+
+
+def _dispatched(fold: Fold, event: events.Event) -> None:
+    state, task_id = fold.state, str(event.data["task_id"])
+    if task_id not in state.available:
+        return
+    agent_id = str(event.data["agent_id"])
+    state.take_out(task_id)
+    state.restored.pop(task_id, None)
+    state.in_progress[task_id] = agent_id
+    state.active_agents[agent_id] = ActiveAgent(
+        DEVELOPER, task_id, event.at, resumed=bool(event.data["resumed"])
+    )
+    state.tally(task_id).attempts += 1
+
+
+def _checkpoint_requested(fold: Fold, event: events.Event) -> None:
+    agent = fold.state.active_agents.get(str(event.data["agent_id"]))
+    if agent is not None:
+        agent.checkpoint_requested_at = event.at
+
+
+def _checkpoint(fold: Fold, event: events.Event) -> None:
+    state, data = fold.state, event.data
+    agent = state.active_agents.get(str(data["agent_id"]))
+    if agent is None or agent.task_id != data["task_id"]:
+        return
+    said = Checkpoint(str(data["checkpoint"]), event.at, str(data["status"]))
+    state.checkpoints[agent.task_id] = said
+    state.tally(agent.task_id).deaths = 0
+    agent.checkpoint_count += 1
+    agent.last_checkpoint_time = event.at
+
+
+def _ready(fold: Fold, event: events.Event) -> None:
+    agent = fold.let_go(str(event.data["agent_id"]))
+    if agent is not None and agent.task_id in fold.state.available:
+        fold.state.take_out(agent.task_id)
+        fold.state.pending_audit[agent.task_id] = None
+
+
+def _incomplete(fold: Fold, event: events.Event) -> None:
+    agent = fold.let_go(str(event.data["agent_id"]))
+    if agent is not None:
+        fold.state.tally(agent.task_id).incomplete += 1
+        fold.state.fixes[agent.task_id] = str(event.data["blocker"])
+
+
+def _timeout(fold: Fold, event: events.Event) -> None:
+    agent = fold.let_go(str(event.data["agent_id"]))
+    if agent is not None:
+        fold.state.tally(agent.task_id).timeouts += 1
+
+
+def _restarted(fold: Fold, event: events.Event) -> None:
+    agent = fold.let_go(str(event.data["agent_id"]))
+    if agent is not None and agent.type == DEVELOPER:
+        fold.state.restored[agent.task_id] = None
+
+
+def _orphaned(fold: Fold, event: events.Event) -> None:
+    agent = fold.let_go(str(event.data["agent_id"]))
+    if agent is not None:
+        fold.state.tally(agent.task_id).deaths += 1
+        if agent.type == DEVELOPER:
+            fold.state.restored[agent.task_id] = None
+
+
+# Audits
+
+
+def _auditor_dispatched(fold: Fold, event: events.Event) -> None:
+    state, task_id = fold.state, str(event.data["task_id"])
+    validates = task_id in state.completed
+    if validates or task_id in state.pending_audit:
+        state.active_agents[str(event.data["agent_id"])] = ActiveAgent(
+            AUDITOR, task_id, event.at, validates=validates
+        )
+
+
+def _task_complete(fold: Fold, event: events.Event) -> None:
+    state, data = fold.state, event.data
+    task_id = str(data["task_id"])
+    if task_id in state.completed or state.position(task_id) is None:
+        return
+    for agent_id in [a for a, each in state.active_agents.items() if each.task_id == task_id]:
+        del state.active_agents[agent_id]
+    state.take_out(task_id)
+    state.completed[task_id] = Completion(
+        event.at,
+        str(data["evidence_summary"]),
+        str(data["commit_sha"] or ""),
+        str(data["branch"] or ""),
+        str(data["agent_id"] or ""),
+    )
+    state.fixes.pop(task_id, None)
+    for dependent in fold.outlook.dependents.get(task_id, ()):
+        blockers = state.blocked.get(dependent)
+        if blockers is not None:
+            blockers.pop(task_id, None)
+            if not blockers:
+                del state.blocked[dependent]
+                state.available[dependent] = None
+
+
+def _auditor_fail(fold: Fold, event: events.Event) -> None:
+    state, data = fold.state, event.data
+    task_id = str(data["task_id"])
+    agent = state.active_agents.pop(str(data["agent_id"]), None)
+    if agent is None or state.position(task_id) not in ("pending_audit", "completed"):
+        return
+    state.tally(task_id).audit_failures += 1
+    state.fixes[task_id] = str(data["required_fixes"])
+    was_completed = task_id in state.completed
+    fold.put_back(task_id)
+    if was_completed:
+        # Who is at work on what it unblocked goes on; who has not begun waits again.
+        for dependent in fold.outlook.dependents.get(task_id, ()):
+            if state.position(dependent) in ("available", "blocked"):
+                fold.put_back(dependent)
+
+
+def _task_failed(fold: Fold, event: events.Event) -> None:
+    state, task_id = fold.state, str(event.data["task_id"])
+    if state.position(task_id) in ("available", "blocked", "pending_audit"):
+        state.take_out(task_id)
+        state.failed[task_id] = str(event.data["reason"])
+
+
+def _reverification_required(fold: Fold, event: events.Event) -> None:
+    task_id = str(event.data["task_id"])
+    if task_id in fold.state.completed:
+        fold.state.pending_validation[task_id] = None
+
+
+def _reverified(fold: Fold, event: events.Event) -> None:
+    task_id = str(event.data["task_id"])
+    fold.state.active_agents.pop(str(event.data["agent_id"]), None)
+    fold.state.pending_validation.pop(task_id, None)
+    if task_id in fold.state.completed:
+        fold.state.completed[task_id].validated_at = event.at
+
+
+# Questions
+
+
+def _seeks_guidance(fold: Fold, event: events.Event) -> None:
+    data = event.data
+    fold.state.questions[event.id] = Question(
+        event.id,
+        str(data["task_id"] or ""),
+        str(data["agent_id"] or ""),
+        str(data["question"]),
+        [str(each) for each in data["options"]],
+        str(data["context"] or ""),
+        event.at,
+    )
+
+
+def _response(fold: Fold, event: events.Event) -> None:
+    state = fold.state
+    question = state.questions.get(int(event.data["question"]))
+    if question is None or question.response is not None:
+        return
+    question.response = str(event.data["response"])
+    task_id = question.task_id
+    if state.position(task_id) is None or question.response == SKIP:
+        return
+    # A person has looked: what went wrong before does not count any more.
+    state.tallies[task_id] = Tally(attempts=state.tally(task_id).attempts)
+    if question.response not in _NO_GUIDANCE:
+        state.fixes[task_id] = f"Asked: {question.question}\nA person answered: {question.response}"
+    if task_id in state.failed:
+        fold.put_back(task_id)
+
+
+# Recovery
+
+
+def _nothing(_fold: Fold, _event: events.Event) -> None:
+    """What only tells of a recovery: the events that it is about are in the log themselves."""
+
+
+def _state_checkpoint(fold: Fold, event: events.Event) -> None:
+    fold.replace(documents.state_of(event.data["state"], fold.state.run))
+
+
+_TABLE: dict[EventType, Handler] = {
+    run_events.SESSION_START: _session_start,
+    run_events.SESSION_PAUSE: _session_pause,
+    run_events.SESSION_RESUME: _session_resume,
+    run_events.PAUSE_REQUESTED: _pause_requested,
+    run_events.RESUME_REQUESTED: _resume_requested,
+    run_events.ASSIGNMENTS_PAUSED: _assignments_paused,
+    run_events.ASSIGNMENTS_RESUMED: _assignments_resumed,
+    run_events.COMPACTION_START: _compaction_start,
+    run_events.COMPACTION_COMPLETE: _compaction_complete,
+    run_events.USAGE_CHECK: _usage_check,
+    run_events.PLAN_CHANGED: _plan_changed,
+    run_events.WORKFLOW_COMPLETE: _workflow_complete,
+    run_events.WORKFLOW_FAILED: _workflow_failed,
+    run_events.DEVELOPER_DISPATCHED: _dispatched,
+    run_events.CHECKPOINT_REQUESTED: _checkpoint_requested,
+    run_events.DEVELOPER_CHECKPOINT: _checkpoint,
+    run_events.DEVELOPER_READY_FOR_REVIEW: _ready,
+    run_events.DEVELOPER_INCOMPLETE: _incomplete,
+    run_events.AGENT_TIMEOUT: _timeout,
+    run_events.AGENT_STALLED: _timeout,
+    run_events.TASK_RESTARTED_ON_RESUME: _restarted,
+    run_events.AUDITOR_DISPATCHED: _auditor_dispatched,
+    run_events.TASK_COMPLETE: _task_complete,
+    run_events.AUDITOR_FAIL: _auditor_fail,
+    run_events.TASK_FAILED: _task_failed,
+    run_events.TASK_REVERIFICATION_REQUIRED: _reverification_required,
+    run_events.TASK_REVERIFIED: _reverified,
+    run_events.AGENT_SEEKS_GUIDANCE: _seeks_guidance,
+    run_events.DIVINE_RESPONSE_RECEIVED: _response,
+    run_events.COORDINATOR_RECOVERED: _nothing,
+    run_events.ORPHAN_AGENT_DETECTED: _orphaned,
+    run_events.STATE_RECONCILED: _nothing,
+    run_events.EVENT_LOG_RECONSTRUCTED: _nothing,
+    run_events.STATE_CHECKPOINT: _state_checkpoint,
+}
+_HANDLERS = {kind.name: handler for kind, handler in _TABLE.items()}
