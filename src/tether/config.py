@@ -213,8 +213,8 @@ SETTINGS = (
             (
                 "run.worker",
                 (
-                    "The command that works on a task of a run: {prompt_file} and {prompt} stand for"
-                    " what it is told, which it also gets on its standard input."
+                    "The command that works on a task of a run: {prompt_file} and {prompt} stand"
+                    " for what it is told, which it also gets on its standard input."
                 ),
             ),
             ("run.auditor", "The command that looks at a worker's result; exit status 0 passes."),

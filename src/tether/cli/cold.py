@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 # What Python has other words for.
-_FUNCTIONS = {"import": "import_", "list": "list_"}
+_FUNCTIONS = {"import": "import_", "list": "list_", "give-up": "give_up"}
 
 COMMANDS = {
     "init": Entry("tether.cli.init", "Set up Tether in this repository."),

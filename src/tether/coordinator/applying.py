@@ -340,14 +340,25 @@ def _response(fold: Fold, event: events.Event) -> None:
         return
     question.response = str(event.data["response"])
     task_id = question.task_id
-    if state.position(task_id) is None or question.response == SKIP:
+    if state.position(task_id) is None:
+        return
+    # Only what the coordinator asked has answers that it knows; a worker's options are its own.
+    decision = "" if question.agent_id else question.response
+    if decision == SKIP:
+        _leave_out(state, task_id)
         return
     # A person has looked: what went wrong before does not count any more.
     state.tallies[task_id] = Tally(attempts=state.tally(task_id).attempts)
-    if question.response not in _NO_GUIDANCE:
+    if decision not in _NO_GUIDANCE:
         state.fixes[task_id] = f"Asked: {question.question}\nA person answered: {question.response}"
     if task_id in state.failed:
         fold.put_back(task_id)
+
+
+def _leave_out(state: State, task_id: str) -> None:
+    if state.position(task_id) in ("available", "blocked", "pending_audit"):
+        state.take_out(task_id)
+        state.failed[task_id] = "a person left it out"
 
 
 # Recovery

@@ -14,14 +14,23 @@ from tether.coordinator.state import Checkpoint
 
 _DEVELOPER = """\
 How to work:
-- Work in this directory only, on this task only.{branch}
-- Leave a checkpoint every {minutes} minutes: `tether run checkpoint "what is done, what is left"`,
-  or write the same to the file in $TETHER_CHECKPOINT_FILE. Whoever takes over is told the last one.
-- If only a person can decide something: `tether run ask "the question" --option A --option B`,
-  then end with a status other than 0.
-- End with status 0 when every criterion is met. The commands among them are run afterwards, as
-  they stood in the plan when the run started."""
-_BRANCH = " It is a branch of your own: commit your work there."
+- Work on this task only, and in this directory only.{branch}
+- Every {minutes} minutes say what is done and what is left, for whoever may have to take over:
+  `tether run checkpoint --task {task} "TEXT"`{file}
+- If only a person can decide something:
+  `tether run ask --task {task} "QUESTION" --option A --option B`, then {stop}
+- {end} The commands among them are run afterwards, as they stood in the plan
+  when the run started."""
+_BRANCH = " It has a branch of your own: commit your work there."
+_FILE = "\n  or write it to the file in $TETHER_CHECKPOINT_FILE."
+_OF_PROCESS = (
+    "end with a status other than 0.",
+    "End with status 0 when every criterion is met.",
+)
+_OF_HELPER = (
+    "stop and say so.",
+    "Stop and say so when every criterion is met.",
+)
 _AUDITOR = """\
 How to audit:
 - Another agent says that this task is done. Look at its work in this directory; change nothing.
@@ -38,8 +47,9 @@ def for_developer(
     resumed: bool,
     has_branch: bool,
     checkpoint_minutes: int,
+    is_process: bool = True,
 ) -> str:
-    """The assignment of a task."""
+    """The assignment of a task, to a process of ours or to the helper of an agent."""
     parts = [_head(task)]
     if resumed:
         said = _data(checkpoint.text, "checkpoint") if checkpoint else "none was left"
@@ -48,8 +58,17 @@ def for_developer(
     if fixes:
         parts.append(f"Required Fixes: {_data(fixes, 'review')}")
     parts += _reading(task.reading)
-    branch = _BRANCH if has_branch else ""
-    parts.append(_DEVELOPER.format(branch=branch, minutes=checkpoint_minutes))
+    stop, end = _OF_PROCESS if is_process else _OF_HELPER
+    parts.append(
+        _DEVELOPER.format(
+            task=task.id,
+            branch=_BRANCH if has_branch else "",
+            file=_FILE if is_process else "",
+            minutes=checkpoint_minutes,
+            stop=stop,
+            end=end,
+        )
+    )
     return "\n\n".join(parts) + "\n"
 
 
@@ -57,7 +76,7 @@ def for_auditor(task: PlanTask, *, branch: str) -> str:
     """What an auditor is asked."""
     parts = [_head(task)]
     if branch:
-        parts.append(f"Branch: {branch.removeprefix('refs/heads/')}")
+        parts.append(f"Branch: {branch}")
     parts += [*_reading(task.reading), _AUDITOR]
     return "\n\n".join(parts) + "\n"
 

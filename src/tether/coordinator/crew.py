@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from tether import errors, git, ids, redaction, text
+from tether import errors, git, host, ids, redaction, text
 from tether.agents import claims, lookout, registry, roll
 from tether.agents import model as agents
 from tether.coordinator import assignments, checkouts, options, runs, taskfiles
@@ -33,6 +33,14 @@ _TAIL_BYTES = 4096
 
 class Held(Exception):
     """Somebody else has the task."""
+
+
+class Assigned(NamedTuple):
+    """A task that was given out."""
+
+    agent_id: str
+    place: agents.Place
+    prompt: str
 
 
 class Asked(NamedTuple):
@@ -67,6 +75,16 @@ class Crew:
 
     def give_to_developer(self, task_id: str) -> str | Asked:
         """Give a task to a worker; the worker's id, or what a person must be asked first."""
+        given = self.assign(task_id)
+        if isinstance(given, Asked):
+            return given
+        command, allowed_ms = self.options.worker, self.limits.worker_ms
+        step = self._step("worker", command, given.agent_id, given.prompt, allowed_ms)
+        self._start(self.run.outlook.tasks[task_id], given.agent_id, given.place, (step,))
+        return given.agent_id
+
+    def assign(self, task_id: str) -> Assigned | Asked:
+        """Write down that a task is given out: what its worker is told, and where it works."""
         task = self.run.outlook.tasks[task_id]
         place = self._checkout(task)
         if isinstance(place, Asked):
@@ -93,17 +111,17 @@ class Crew:
             resumed=resumed,
             has_branch=self.options.has_worktrees,
             checkpoint_minutes=max(1, self.limits.checkpoint_ms // 60_000),
+            is_process=bool(self.options.worker),
         )
         self.keeper.take(task, agent_id, place)
-        step = self._step("worker", self.options.worker, agent_id, prompt, self.limits.worker_ms)
-        self._start(task, agent_id, place, (step,))
-        return agent_id
+        return Assigned(agent_id, place, prompt)
 
-    def give_to_auditor(self, task_id: str) -> str | None:
-        """Let a task's result be looked at; None if there is nothing to run or to ask."""
-        task = self.run.outlook.tasks.get(task_id)
-        if task is None or not (task.commands or self.options.auditor):
-            return None
+    def give_to_auditor(self, task_id: str) -> str:
+        """Let a task's result be looked at; the auditor's id.
+
+        Without a command to run or to ask there is no process: whoever calls settles it at once.
+        """
+        task = self.task(task_id)
         place = self.place_of(task_id)
         agent_id = self._enlist(
             task,
@@ -126,15 +144,23 @@ class Crew:
             prompt = assignments.for_auditor(task, branch=place.branch or "")
             command = self.options.auditor
             steps.append(self._step("auditor", command, agent_id, prompt, self.limits.audit_ms))
-        self._start(task, agent_id, place, tuple(steps))
+        if steps:
+            self._start(task, agent_id, place, tuple(steps))
         return agent_id
+
+    def task(self, task_id: str) -> PlanTask:
+        """A task of the run; one that the plan does not have any more has nothing to verify."""
+        return self.run.outlook.tasks.get(task_id) or PlanTask(task_id)
+
+    def has_audit(self, task_id: str) -> bool:
+        """Is there anything to run or to ask about a task?"""
+        return bool(self.task(task_id).commands or self.options.auditor)
 
     def allowed_ms(self, agent: ActiveAgent) -> int:
         """How long an agent may take."""
         if agent.type == DEVELOPER:
             return self.limits.worker_ms
-        task = self.run.outlook.tasks.get(agent.task_id)
-        return self.limits.audit_ms * (1 + len(task.commands if task else ()))
+        return self.limits.audit_ms * (1 + len(self.task(agent.task_id).commands))
 
     def _enlist(
         self,
@@ -144,8 +170,9 @@ class Crew:
         say: Callable[[port.Transaction, str], None],
     ) -> str:
         """Register a session for an agent and log what it is given, in one transaction."""
-        # One name for all who ever have the task: files are owned by name.
-        name = ids.AgentName(f"{self.run.name[:30]}-{task.id[:32]}".rstrip("."))
+        # Files are owned by name: all who ever have one of them here have the same.
+        one = f"run-{self.run.name[:50]}" if task.source else f"{self.run.name[:30]}-{task.id[:32]}"
+        name = ids.AgentName(one.rstrip("."))
         agent_id = ids.SessionId(f"{name}.{kind[:3]}.{ids.random_base32(8)}")
         parent = ids.SessionId(self.run.session_id)
         session = registry.Session(agent_id, name, "other", parent)
@@ -188,11 +215,15 @@ class Crew:
         inherited = {k: v for k, v in self._environ.items() if k != "TETHER_PID"}
         process = starting.start(self.run.root, job, inherited)
         if process is not None:
-            known = roll.require(self.run.store.rows, agent_id)
-            session = registry.Session(
-                ids.SessionId(agent_id), ids.AgentName(known.agent_name), process=process
-            )
-            registry.register(self.run.store, self.spot, session, place)
+            self.introduce(agent_id, process, place)
+
+    def introduce(self, agent_id: str, process: host.Process, place: agents.Place) -> None:
+        """Say which process an agent is: it lives as long as that."""
+        known = roll.require(self.run.store.rows, agent_id)
+        session = registry.Session(
+            ids.SessionId(agent_id), ids.AgentName(known.agent_name), process=process
+        )
+        registry.register(self.run.store, self.spot, session, place)
 
     def _step(
         self, name: str, command: str, agent_id: str, prompt: str, allowed_ms: int
@@ -219,7 +250,7 @@ class Crew:
             return self.place_of(task.id)
         completed = self.run.state.completed
         needed = [
-            (each, completed[each].branch)
+            (each, checkouts.branch_of(self.run.name, each))
             for each in task.blocked_by
             if each in completed and completed[each].branch
         ]
@@ -232,7 +263,7 @@ class Crew:
             needed,
         )
         if isinstance(found, checkouts.Checkout):
-            return agents.Place(found.path, found.branch, found.head)
+            return agents.Place(found.path, _short(found.branch), found.head)
         return _question(task, found)
 
     def place_of(self, task_id: str) -> agents.Place:
@@ -240,9 +271,9 @@ class Crew:
         if self.options.has_worktrees:
             branch = checkouts.branch_of(self.run.name, task_id)
             path = git_checkouts.find(self.git, branch)
-            return agents.Place(path, branch, self.git.tip(branch))
-        head = self.git.head()
-        return agents.Place(self.run.place.root, self.git.branch(), head)
+            return agents.Place(path, _short(branch), self.git.tip(branch))
+        here = self.git.branch()
+        return agents.Place(self.run.place.root, _short(here) if here else None, self.git.head())
 
     # What became of them
 
@@ -300,12 +331,17 @@ class Crew:
         return text.storable(redaction.redact(text.clean(raw.decode("utf-8", "replace")))).strip()
 
 
+def _short(branch: str) -> str:
+    return branch.removeprefix("refs/heads/")
+
+
 def _question(task: PlanTask, found: checkouts.Conflict | checkouts.Dirty) -> Asked:
     shown = text.one_line(", ".join(found.paths[:5]), 300)
     if isinstance(found, checkouts.Conflict):
         return Asked(
             f"The branches that {task.id} depends on do not merge: {found.task_id} conflicts in"
-            f" {shown}. Merge them on {found.branch.removeprefix('refs/heads/')}, then answer.",
+            f" {shown}. Merge the others into {_short(found.branch)}, then"
+            " answer.",
             ("retry", "skip"),
             "merge_conflict",
         )

@@ -46,8 +46,8 @@ def contradictions(
         branch = state.completed[task_id].branch
         if sha in missing:
             found.append(f"{task_id} is completed, but its commit {sha[:12]} is not here")
-        elif branch and not checkouts.is_there(repository, branch, git.Oid(sha)):
-            name = text.one_line(branch.removeprefix("refs/heads/"), 120)
+        elif branch and not checkouts.is_there(repository, f"refs/heads/{branch}", git.Oid(sha)):
+            name = text.one_line(branch, 120)
             found.append(f"{task_id} is completed, but {name} does not have {sha[:12]}")
     return [*found, *_absent_files(state, outlook, top)][:_MAX_SHOWN]
 

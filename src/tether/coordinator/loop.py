@@ -69,6 +69,7 @@ class Loop:
         self._watcher = replanning.Watcher(settler)
         self._weights: dict[str, int] = {}
         self._weighed = ""
+        self._compacted = self._run.state.compaction_count
         self._told: set[int] = set()
         self._told_to = self._run.state.last_applied_event
         self._lines: list[str] = []
@@ -111,6 +112,7 @@ class Loop:
     def _cycle(self) -> Ending | None:
         self._run.catch_up()
         self._tell_news()
+        self._reload_if_compacted()
         if self._run.state.paused_at:
             return self._wait_paused()
         if self._world.is_stopping() or self._run.state.pause_requested:
@@ -132,6 +134,14 @@ class Loop:
         for line in narrating.since(self._run, self._told_to):
             self._say(line)
         self._told_to = self._run.state.last_applied_event
+
+    def _reload_if_compacted(self) -> None:
+        """Whoever coordinates with us has compacted: nothing that is only in memory counts."""
+        state = self._run.state
+        if not state.is_compacting and state.compaction_count != self._compacted:
+            self._compacted = state.compaction_count
+            self._run.save("compaction")
+            self._run.reload()
 
     def _look_at_agents(self) -> None:
         now = self._run.now()
@@ -162,13 +172,10 @@ class Loop:
             self._settler.ask(task_id, given)
 
     def _audit(self, task_id: str) -> None:
-        if self._crew.give_to_auditor(task_id) is not None:
-            return
-        evidence = self._settler.nothing_to_run(task_id)
-        if task_id in self._run.state.pending_validation:
-            self._settler.revalidated(task_id, "", evidence)
-        else:
-            self._settler.complete(task_id, "", evidence)
+        agent_id = self._crew.give_to_auditor(task_id)
+        if not self._crew.has_audit(task_id):
+            agent = self._run.state.active_agents[agent_id]
+            self._settler.settle(agent_id, agent, judging.Verdict("done"))
 
     def _weigh(self) -> dict[str, int]:
         if self._weighed != self._run.state.plan_digest:
@@ -183,7 +190,8 @@ class Loop:
         state = self._run.state
         for question in list(state.questions.values()):
             position = state.position(question.task_id)
-            if question.response == COMPLETE and position in ("available", "pending_audit"):
+            is_meant = question.response == COMPLETE and not question.agent_id
+            if is_meant and position in ("available", "pending_audit"):
                 self._settler.complete(question.task_id, "", "a person called it complete")
 
     def _follow_plan(self) -> None:
@@ -201,7 +209,10 @@ class Loop:
             return
         standing = self._crew.keeper.standing(self._run.place, self._run.outlook)
         own = self._run.state.active_agents
-        self._held = {t: s for t, s in standing.held.items() if s not in own}
+        held = {t: s for t, s in standing.held.items() if s not in own}
+        for task_id in held.keys() - self._held.keys():
+            self._say(f"{task_id} waits: {held[task_id]} has it")
+        self._held = held
         for task_id, why in standing.done.items():
             if self._run.state.position(task_id) in ("available", "blocked", "failed"):
                 self._settler.complete(task_id, "", why)

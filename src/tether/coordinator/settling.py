@@ -39,7 +39,7 @@ class Settler:
         elif agent.type == AUDITOR:
             self._audited(agent_id, agent, verdict)
         elif verdict.fate == "done":
-            self._ready(agent_id, agent)
+            self.ready(agent_id, agent)
         else:
             self._gave_up(agent_id, agent, verdict.reason)
         self._escalate(agent.task_id)
@@ -52,7 +52,7 @@ class Settler:
 
     # Workers
 
-    def _ready(self, agent_id: str, agent: ActiveAgent) -> None:
+    def ready(self, agent_id: str, agent: ActiveAgent) -> None:
         task_id = agent.task_id
         modified: tuple[str, ...] = ()
         if self.crew.options.has_worktrees:
@@ -176,8 +176,8 @@ class Settler:
     def complete(self, task_id: str, agent_id: str, evidence: str) -> None:
         """A task is completed: in the workspace first, if that keeps it, then in the log."""
         place = self.crew.place_of(task_id)
-        task = self.run.outlook.tasks.get(task_id)
-        if task is not None and task.source and agent_id:
+        task = self.crew.task(task_id)
+        if task.source and agent_id:
             commits = self.crew.options.has_worktrees
             self.crew.keeper.finish(task, agent_id, place, evidence, commits=commits)
             place = self.crew.place_of(task_id)
@@ -275,19 +275,19 @@ class Settler:
     # What Git says
 
     def _evidence(self, task_id: str) -> str:
-        task = self.run.outlook.tasks.get(task_id)
-        commands = len(task.commands) if task else 0
+        commands = len(self.crew.task(task_id).commands)
         said = [f"{text.counted(commands, 'command')} succeeded"] if commands else []
         said += ["the auditor passed it"] if self.crew.options.auditor else []
         return ", ".join(said) or "its worker ended with status 0; there was nothing to run"
 
-    def nothing_to_run(self, task_id: str) -> str:
-        """The evidence for a task that has neither commands nor an auditor."""
-        return self._evidence(task_id)
-
     def _left_behind(self, task_id: str) -> tuple[str, ...]:
         place = self.crew.place_of(task_id)
-        return checkouts.left_behind(git.Git(place.worktree)) if place.worktree else ()
+        if place.worktree is None:
+            return ()
+        # What the workspace keeps of the task itself is committed when it is finished.
+        own = self.crew.keeper.paths(self.crew.task(task_id), place)
+        left = checkouts.left_behind(git.Git(place.worktree))
+        return tuple(path for path in left if not path.startswith(own))
 
     def _modified(self, task_id: str) -> tuple[str, ...]:
         head = self.crew.place_of(task_id).head

@@ -20,11 +20,13 @@ def name_for(store: port.Store, place: workspace.Workspace, plan_file: str) -> r
 
 
 def is_over(store: port.Store, place: workspace.Workspace, name: str) -> bool:
-    """Has this run come to its end?"""
+    """Has this run come to its end? One whose plan is lost cannot go on either."""
     try:
         return bool(runs.Run(store, place, runs.RunId(name)).open().state.ended)
     except errors.NotFound:
         return False
+    except copies.PlanLost:
+        return True
 
 
 def latest(store: port.Store, place: workspace.Workspace) -> runs.RunId:

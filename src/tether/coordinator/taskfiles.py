@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tether import clock, config, errors, ids, workspace
+from tether import clock, config, errors, files, git, ids, workspace
 from tether.agents import claims, lookout, roll
 from tether.agents import model as agents
 from tether.coordinator.plans.model import PlanTask
@@ -47,11 +47,32 @@ class Keeper(NamedTuple):
             item = self.lists(top).items.get(ids.TaskKey(task.source, task.id))
             if item is not None and item.state != states.DONE:
                 ticking.tick(top, item, states.DONE)
+            if item is not None and commits:
+                self._commit(top, item.path, task.id)
             return
         seat = self._desk(agent_id, at)
         moved = moves.finish(seat, task.id, summary=summary)
         if isinstance(moved, desk.Moved) and commits:
             committing.commit(seat, moved)
+
+    def paths(self, task: PlanTask, at: agents.Place) -> tuple[str, ...]:
+        """Where a checkout keeps the task itself: the beginnings of paths."""
+        if task.source == ids.OWN_SOURCE:
+            return (f"{self.settings.text('tasks.root')}/",)
+        if not task.source:
+            return ()
+        item = self.lists(at.worktree or "").items.get(ids.TaskKey(task.source, task.id))
+        return (item.path,) if item is not None else ()
+
+    def _commit(self, top: str, path: str, task_id: str) -> None:
+        """Commit the list that a task was ticked on."""
+        repository = git.Git(top)
+        branch = repository.branch()
+        if branch is not None:
+            edits: dict[str, bytes | None] = {path: files.Root(top).read_bytes(path)}
+            identity = repository.user_identity() or git.Identity("Tether", "tether@localhost")
+            message = f"tasks: finish {task_id}\n\nTask: {task_id}\n"
+            repository.commit_paths(branch, edits, message, identity)
 
     def standing(self, place: workspace.Workspace, outlook: Outlook) -> Standing:
         """What the workspace knows of the tasks of a run."""

@@ -19,6 +19,7 @@ from tether.cli.run import finding, status, viewing
 from tether.coordinator import (
     compaction,
     loop,
+    memory,
     options,
     outputs,
     recovery,
@@ -263,6 +264,7 @@ def _after_compaction(call: context.Context, run: runs.Run) -> str:
     parts = [outputs.plan_reload(run.state, found.verified)] if found.is_full else []
     parts += [f"The state was not whole: {each}" for each in found.problems]
     parts.append(outputs.after_compaction(run.state, full_reload=found.is_full))
+    parts += memory.parts(run, has_workers=bool(options.load(run.root).worker))
     return "\n\n".join(parts)
 
 

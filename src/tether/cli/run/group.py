@@ -18,6 +18,9 @@ COMMANDS = {
     "compact": cold.Entry(
         "tether.cli.run.words", "Save everything before the coordinator's context is compacted."
     ),
+    "assign": cold.Entry("tether.cli.run.by_hand", "Give a task out yourself, without a worker."),
+    "done": cold.Entry("tether.cli.run.by_hand", "Say that a worker of yours is done."),
+    "give-up": cold.Entry("tether.cli.run.by_hand", "Say that a worker of yours gave up."),
     "checkpoint": cold.Entry("tether.cli.run.words", "Say how far a task has come."),
     "ask": cold.Entry("tether.cli.run.words", "Ask a person what only a person can decide."),
     "answer": cold.Entry("tether.cli.run.words", "Answer a question of a run."),

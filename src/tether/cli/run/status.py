@@ -8,7 +8,16 @@ from tether import clock, errors, git, text
 from tether.cli import answers, cold, context
 from tether.cli.run import finding, viewing
 from tether.cli.task import shown
-from tether.coordinator import documents, integrity, journal, limits, narrating, pausing, runs
+from tether.coordinator import (
+    copies,
+    documents,
+    integrity,
+    journal,
+    limits,
+    narrating,
+    pausing,
+    runs,
+)
 from tether.coordinator.loop import Ending
 from tether.hints import Any
 
@@ -50,15 +59,20 @@ def status(call: context.Context, name: str | None) -> answers.Answer:
 @cold.pass_call
 def list_(call: context.Context) -> answers.Answer:
     """Show all runs, the latest one last."""
-    found = []
+    values, lines = [], []
     for name in runs.names(call.store, call.workspace):
         run = runs.Run(call.store, call.workspace, runs.RunId(name))
         try:
-            found.append(run.open())
+            run.open()
         except errors.NotFound:
             continue
-    value = {"runs": [_brief(run) for run in found]}
-    lines = [f"{run.name}  {_state(run)}  {_progress(run)}" for run in found]
+        except copies.PlanLost as problem:
+            values.append({"run": name, "state": "lost", "problem": problem.message})
+            lines.append(f"{name}  lost  {problem.message}")
+            continue
+        values.append(_brief(run))
+        lines.append(f"{run.name}  {_state(run)}  {_progress(run)}")
+    value = {"runs": values}
     return answers.Answer("", value, lambda: "\n".join(lines) or "There is no run here yet.")
 
 
@@ -86,6 +100,8 @@ def ended(run: runs.Run, ending: Ending) -> answers.Answer:
         "failed": f"Run {run.name} failed: {_progress(run)}.",
         "stopped": f"Run {run.name} is stopped: {_progress(run)}. `tether run resume` goes on.",
     }[ending]
+    if ending == "complete" and (tips := unmerged(run)):
+        said += f" To merge: {', '.join(tips)}."
     failure = None
     if ending == "failed":
         failure = errors.TetherError(
@@ -93,6 +109,13 @@ def ended(run: runs.Run, ending: Ending) -> answers.Answer:
             hint="See it with `tether run status`.",
         )
     return answers.Answer("run", described(run), lambda: said, failure=failure)
+
+
+def unmerged(run: runs.Run) -> list[str]:
+    """The branches that together have everything: those that no other task started from."""
+    completed = run.state.completed
+    needed = {each for task in run.outlook.plan.tasks for each in task.blocked_by}
+    return [each.branch for key, each in completed.items() if each.branch and key not in needed]
 
 
 def _brief(run: runs.Run) -> dict[str, Any]:
