@@ -207,7 +207,7 @@ def _events() -> str:
         "| type | data | meaning | pruned |",
         "|---|---|---|---|",
     ]
-    for kind in events.REGISTRY:
+    for kind in events.all_types():
         fields = ", ".join(f"`{field}`" for field in kind.fields)
         pruned = "yes" if kind.is_chatter else "never"
         lines.append(f"| `{kind.name}` | {fields} | {kind.meaning} | {pruned} |")

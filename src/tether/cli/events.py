@@ -10,7 +10,7 @@ from tether.store import events
 
 
 def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
-    chosen = _filter(call, values["task"], values["session"])
+    chosen = _filter(call, values["task"], values["session"])._replace(run=values["run"])
     if values["follow"]:
         _follow(call, values, chosen)
     if values["after"] is not None:
@@ -111,6 +111,7 @@ VERB = verbs.Verb(
         verbs.Option("--follow", "Go on and show what comes, until Ctrl-C."),
         verbs.Option("--task", "Only events of this task.", "ID"),
         verbs.Option("--session", "Only events of this agent session.", "ID"),
+        verbs.Option("--run", "Only events of this run.", "NAME"),
     ),
     run=_run,
 )

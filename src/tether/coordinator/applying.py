@@ -152,7 +152,8 @@ def _compaction_start(fold: Fold, event: events.Event) -> None:
     state.assignments_paused_at = event.at
 
 
-def _compaction_complete(fold: Fold, _: events.Event) -> None:
+def _compaction_complete(fold: Fold, event: events.Event) -> None:
+    fold.state.compacted_at = event.at
     fold.state.is_compacting = False
     fold.state.assignments_paused_at = ""
 
@@ -218,7 +219,9 @@ def _ready(fold: Fold, event: events.Event) -> None:
 def _incomplete(fold: Fold, event: events.Event) -> None:
     agent = fold.let_go(str(event.data["agent_id"]))
     if agent is not None:
-        fold.state.tally(agent.task_id).incomplete += 1
+        tally = fold.state.tally(agent.task_id)
+        tally.incomplete += 1
+        tally.gave_up_at = event.at
         fold.state.fixes[agent.task_id] = str(event.data["blocker"])
 
 

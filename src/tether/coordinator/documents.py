@@ -40,6 +40,7 @@ _PLAIN = (
     "resume_requested",
     "ended",
     "ended_at",
+    "compacted_at",
     "last_applied_event",
     "last_event_at",
     "skipped_events",

@@ -8,13 +8,14 @@ from typing import Literal, NamedTuple
 from tether import clock
 from tether.coordinator.jobs import model as jobs
 from tether.coordinator.limits import Limits
-from tether.coordinator.state import AUDITOR, ActiveAgent, State
+from tether.coordinator.state import AUDITOR, ActiveAgent, State, Tally
 
 Fate = Literal["working", "done", "failed", "timeout", "stalled", "stopped", "gone"]
 # A process that was given up to start after this long is not coming.
 START_MS = 60_000
 # The wrapper ends what takes too long itself; this is for a wrapper that does not.
 _SLACK_MS = 60_000
+_MAX_BACK_OFF_MS = 60_000
 
 
 class Verdict(NamedTuple):
@@ -74,6 +75,14 @@ def failures(report: jobs.Report) -> str:
         elif each.exit_code != 0:
             said.append(f"{each.name} ended with status {each.exit_code}")
     return "; ".join(said) or "it left no result"
+
+
+def backs_off(tally: Tally, now: str) -> bool:
+    """Is it too early to try a task again whose worker gave up? 1, 2, 4 seconds and so on."""
+    if not tally.gave_up_at or not tally.incomplete:
+        return False
+    wait_ms = min(_MAX_BACK_OFF_MS, 1000 << min(tally.incomplete - 1, 10))
+    return clock.parse(now) - clock.parse(tally.gave_up_at) < wait_ms
 
 
 def is_once_too_often(state: State, task_id: str, limits: Limits) -> str:

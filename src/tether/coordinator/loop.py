@@ -15,6 +15,7 @@ from tether.agents import registry
 from tether.coordinator import (
     checkpoints,
     choosing,
+    compaction,
     crew,
     journal,
     judging,
@@ -37,6 +38,7 @@ POLL_SECONDS = 0.5
 _JOURNAL_SECONDS = 10.0
 _STANDING_SECONDS = 10.0
 _SWEEP_SECONDS = 60
+_CONTEXT_SECONDS = 15
 
 
 class World(NamedTuple):
@@ -50,6 +52,8 @@ class World(NamedTuple):
     """Twice?"""
     usage: Callable[[], gauges.Usage | None]
     """How much of the limit is left; raises UsageUnknown if that cannot be told."""
+    context: Callable[[], gauges.Context | None]
+    """How much context the agent that started this has left, if an agent did."""
     tell: Callable[[str], None]
     """Shows a person what happened."""
     show: Callable[[], None]
@@ -75,6 +79,7 @@ class Loop:
         self._lines: list[str] = []
         self._saved = 0
         self._journal_at = self._standing_at = self._sweep_at = self._usage_at = -1e9
+        self._context_at = -1e9
         self._held: dict[str, str] = {}
         self._usage_problem = ""
 
@@ -123,6 +128,7 @@ class Loop:
         self._look_at_agents()
         if self._is_usage_low():
             return None
+        self._compact_if_needed()
         self._look_at_workspace()
         self._give_up_waiting()
         self._give_out()
@@ -157,7 +163,8 @@ class Loop:
     def _give_out(self) -> None:
         run = self._run
         slots = self._crew.options.slots or self._crew.limits.slots
-        for offer in choosing.choose(run.state, run.outlook, self._weigh(), slots, self._held):
+        held = {*self._held, *self._backing_off()}
+        for offer in choosing.choose(run.state, run.outlook, self._weigh(), slots, held):
             try:
                 if offer.type == AUDITOR:
                     self._audit(offer.task_id)
@@ -165,6 +172,11 @@ class Loop:
                     self._dispatch(offer.task_id)
             except crew.Held:
                 self._held[offer.task_id] = ""
+
+    def _backing_off(self) -> list[str]:
+        state, now = self._run.state, self._run.now()
+        failed = [key for key, tally in state.tallies.items() if tally.gave_up_at]
+        return [key for key in failed if judging.backs_off(state.tallies[key], now)]
 
     def _dispatch(self, task_id: str) -> None:
         given = self._crew.give_to_developer(task_id)
@@ -274,6 +286,20 @@ class Loop:
             )
         return usage
 
+    def _compact_if_needed(self) -> None:
+        """Save everything if the agent that runs this loop has little context left."""
+        state, limits = self._run.state, self._crew.limits
+        if state.is_compacting or not self._is_due("_context_at", _CONTEXT_SECONDS):
+            return
+        context = self._world.context()
+        if context is None or not gauges.is_low(context.remaining, limits.context_percent):
+            return
+        # What was measured before the last compaction says nothing about what is left now.
+        if (context.at or "") > state.compacted_at:
+            compaction.persist(self._crew, context.remaining)
+            file = self._run.state_file
+            self._say(outputs.before_compaction(self._run.state, context.remaining, file))
+
     def _wait_paused(self) -> Ending | None:
         """A paused run: goes on by itself when the limit is reset, or when somebody says so."""
         state = self._run.state
@@ -332,7 +358,8 @@ class Loop:
         for question in self._run.state.open_questions:
             if question.id not in self._told:
                 self._told.add(question.id)
-                self._notify("question", f"{question.task_id}: {question.question}")
+                what = "failure" if question.task_id in self._run.state.failed else "question"
+                self._notify(what, f"{question.task_id}: {question.question}")
 
     def _ending(self) -> Ending | None:
         state = self._run.state
@@ -352,7 +379,8 @@ class Loop:
         else:
             return None
         self._keep()
-        self._notify("end", f"The run is over: {state.ended}.")
+        what = "end" if state.ended == "complete" else "failure"
+        self._notify(what, f"The run is over: {state.ended}.")
         return "complete" if state.ended == "complete" else "failed"
 
     def _is_due(self, name: str, seconds: float) -> bool:

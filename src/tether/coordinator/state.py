@@ -85,6 +85,7 @@ class Tally:
     timeouts: int = 0
     deaths: int = 0
     """Workers that vanished without a result, since the last checkpoint."""
+    gave_up_at: str = ""
 
 
 @dataclass(slots=True)
@@ -118,6 +119,8 @@ class State:
     ended: str = ""
     """`complete` or `failed`, once it is over."""
     ended_at: str = ""
+    compacted_at: str = ""
+    """When the last compaction was over."""
     completed: dict[str, Completion] = field(default_factory=dict)
     in_progress: dict[str, str] = field(default_factory=dict)
     """The agent that has each task."""

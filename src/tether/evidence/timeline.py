@@ -14,7 +14,7 @@ from tether import clock, errors, git, ids, text
 from tether.evidence import claimed, ledger, model, readers
 from tether.evidence.history import commits_claimed, list_changes, naming
 from tether.hints import NamedTuple
-from tether.store import events, port, sql
+from tether.store import events, port, run_events, sql
 
 _SQL = sql.Queries("evidence")
 _MAX_EVENTS = 10_000
@@ -36,7 +36,11 @@ _STATED = {
     events.CLAIM_ADOPTED.name: "adopted",
     events.TASK_EDITED.name: "edited its file",
     events.HANDOFF_LEFT.name: "handed off",
+    run_events.DEVELOPER_CHECKPOINT.name: "checkpoint",
+    run_events.TASK_COMPLETE.name: "completed in a run",
 }
+# Where an event has words of somebody.
+_WORDS = ("note", "checkpoint", "evidence_summary")
 
 
 class Timeline(NamedTuple):
@@ -208,8 +212,12 @@ def _in_log(store: port.Store, key: ids.TaskKey) -> Iterator[model.Activity]:
             key.id,
             key.source,
             event.session or "",
-            text.one_line(f"{event.actor}: {event.data.get('note', '')}".rstrip(": "), 240),
+            text.one_line(f"{event.actor}: {_words(event)}".rstrip(": "), 240),
         )
+
+
+def _words(event: events.Event) -> str:
+    return next((str(event.data[name]) for name in _WORDS if event.data.get(name)), "")
 
 
 def _judged(event: events.Event) -> tuple[str, str]:

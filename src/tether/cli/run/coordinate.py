@@ -225,6 +225,7 @@ def _work(
             is_stopping=lambda: bell.rung > 0,
             is_impatient=lambda: bell.rung > 1,
             usage=finding.usage_of(call, chosen),
+            context=lambda: finding.context_of(call),
             tell=view.tell,
             show=view.show,
             sweep=lambda: _sweep(call),
@@ -240,9 +241,19 @@ def _work(
         except runs.Superseded:
             raise
         except Exception:
-            looping.pause_after_error()
+            _save_after_error(looping)
             raise
+        finally:
+            view.close()
     return status.ended(run, ending)
+
+
+def _save_after_error(looping: loop.Loop) -> None:
+    """Save what can be saved; the error itself is what is told."""
+    try:
+        looping.pause_after_error()
+    except errors.TetherError as problem:
+        sys.stderr.write(f"tether: note: {text.one_line(problem.message)}\n")
 
 
 def _put_right(call: context.Context, run: runs.Run, chosen: options.Options) -> answers.Answer:

@@ -34,15 +34,17 @@ class View:
         if not self._is_terminal:
             return
         columns = max(40, shutil.get_terminal_size().columns) - 1
-        lines = [text.one_line(line, columns) for line in progress(self._run)]
+        lines = [_cut(line, columns) for line in progress(self._run)]
         if lines != self._shown:
             self._clear()
             self._draw(lines)
             self._stream.flush()
 
     def close(self) -> None:
-        """Leave the last state on the screen."""
+        """Take the progress away: what comes now is the end."""
+        self._clear()
         self._shown = []
+        self._stream.flush()
 
     def _clear(self) -> None:
         if self._shown:
@@ -52,6 +54,13 @@ class View:
         self._shown = lines
         if self._is_terminal:
             self._stream.writelines(line + "\n" for line in lines)
+
+
+def _cut(line: str, columns: int) -> str:
+    """A line that fits; its indentation stays."""
+    said = line.lstrip()
+    indent = len(line) - len(said)
+    return " " * indent + text.one_line(said, columns - indent)
 
 
 def progress(run: runs.Run) -> list[str]:

@@ -31,7 +31,10 @@ SELECT source, task, MAX(at) AS at,
        CASE WHEN type IN ('claim_taken', 'claim_adopted') THEN 1 ELSE 0 END AS is_claim
 FROM events
 WHERE task IS NOT NULL AND source IS NOT NULL AND at <= :until
-  AND type IN ('claim_taken', 'claim_adopted', 'task_moved', 'task_edited', 'handoff_left')
+  AND type IN (
+    'claim_taken', 'claim_adopted', 'task_moved', 'task_edited', 'handoff_left',
+    'developer_checkpoint', 'task_complete'
+  )
   AND NOT (type = 'task_moved' AND data LIKE '%"verb"_ "new"%')
 GROUP BY source, task, CASE WHEN type IN ('claim_taken', 'claim_adopted') THEN 1 ELSE 0 END;
 
