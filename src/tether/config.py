@@ -304,6 +304,11 @@ VARIABLES = {
     "TETHER_PARENT": "The session that started the one that calls.",
     "TETHER_KIND": "What the agent that calls is: claude, codex, gemini, cursor or other.",
     "TETHER_PID": "The process of the agent that calls, as its own namespace counts.",
+    "TETHER_RUN": "The run that is meant, or whose worker calls.",
+    "TETHER_TASK": "The task of the worker that calls.",
+    "TETHER_CHECKPOINT_FILE": "Where a worker may write how far it has come.",
+    "TETHER_JOB_DIR": "The directory of a worker's job; by it Tether finds its processes again.",
+    "TETHER_NOTICE": "What a notify command is told of: question, pause, failure or end.",
     "TETHER_DEBUG": "Show the traceback of an unexpected error.",
 }
 

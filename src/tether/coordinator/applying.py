@@ -28,7 +28,7 @@ from tether.store.events import EventType
 LoadPlan = Callable[[str], Outlook]
 """The run's own copy of its plan, by digest."""
 SKIP = "skip"
-_NO_GUIDANCE = ("retry", "complete", SKIP)
+_NO_GUIDANCE = ("retry", "complete", SKIP, "accept", "keep")
 
 
 class Fold:
@@ -94,7 +94,10 @@ Handler = Callable[[Fold, events.Event], None]
 
 def _session_start(fold: Fold, event: events.Event) -> None:
     state = fold.state
+    if state.session_started_at:
+        return
     state.plan_file = str(event.data["plan_file"])
+    state.base = str(event.data.get("base") or "")
     state.session_started_at = event.at
     outlook = fold.use_plan(str(event.data["plan_digest"]))
     state.total_tasks = len(outlook.tasks)
@@ -105,8 +108,11 @@ def _session_start(fold: Fold, event: events.Event) -> None:
 def _plan_changed(fold: Fold, event: events.Event) -> None:
     state = fold.state
     outlook = fold.use_plan(str(event.data["plan_digest"]))
-    known = {*state.available, *state.blocked, *state.removed}
-    for task_id in (*known, *(t for t in outlook.tasks if state.position(t) is None)):
+    waiting = [*state.available, *state.blocked, *state.removed]
+    # What failed stays so, unless nobody wants it any more.
+    dropped = [task_id for task_id in state.failed if task_id not in outlook.tasks]
+    new = [task_id for task_id in outlook.tasks if state.position(task_id) is None]
+    for task_id in (*waiting, *dropped, *new):
         fold.put_back(task_id)
     # In the order of the plan, whatever was taken out and put back.
     state.available = {t: None for t in outlook.tasks if t in state.available}
@@ -124,9 +130,16 @@ def _session_resume(fold: Fold, event: events.Event) -> None:
     state = fold.state
     state.paused_at = state.pause_reason = ""
     state.resets_at = None
-    state.assignments_paused_at = ""
+    # Whoever compacts is waited for anew, but not for ever.
+    state.assignments_paused_at = event.at if state.is_compacting else ""
     state.pause_requested = state.resume_requested = False
     state.session_resume_count = int(event.data["resume_count"])
+    if state.ended == FAILED:
+        # Who goes on with a run that failed wants what failed tried again.
+        state.ended = state.ended_at = ""
+        for task_id in list(state.failed):
+            state.tallies[task_id] = Tally(attempts=state.tally(task_id).attempts)
+            fold.put_back(task_id)
 
 
 def _pause_requested(fold: Fold, _: events.Event) -> None:
@@ -179,9 +192,9 @@ def _workflow_failed(fold: Fold, event: events.Event) -> None:
 
 def _dispatched(fold: Fold, event: events.Event) -> None:
     state, task_id = fold.state, str(event.data["task_id"])
-    if task_id not in state.available:
-        return
     agent_id = str(event.data["agent_id"])
+    if task_id not in state.available or agent_id in state.active_agents:
+        return
     state.take_out(task_id)
     state.restored.pop(task_id, None)
     state.in_progress[task_id] = agent_id
@@ -250,17 +263,23 @@ def _orphaned(fold: Fold, event: events.Event) -> None:
 
 def _auditor_dispatched(fold: Fold, event: events.Event) -> None:
     state, task_id = fold.state, str(event.data["task_id"])
-    validates = task_id in state.completed
-    if validates or task_id in state.pending_audit:
-        state.active_agents[str(event.data["agent_id"])] = ActiveAgent(
-            AUDITOR, task_id, event.at, validates=validates
-        )
+    agent_id, validates = str(event.data["agent_id"]), task_id in state.completed
+    if agent_id not in state.active_agents and (validates or task_id in state.pending_audit):
+        state.active_agents[agent_id] = ActiveAgent(AUDITOR, task_id, event.at, validates=validates)
+
+
+def _is_auditor(state: State, agent_id: object, task_id: str) -> bool:
+    """Has this agent been given the audit of this task, and not been given up?"""
+    agent = state.active_agents.get(str(agent_id))
+    return agent is not None and (agent.type, agent.task_id) == (AUDITOR, task_id)
 
 
 def _task_complete(fold: Fold, event: events.Event) -> None:
     state, data = fold.state, event.data
     task_id = str(data["task_id"])
     if task_id in state.completed or state.position(task_id) is None:
+        return
+    if data["agent_id"] and not _is_auditor(state, data["agent_id"], task_id):
         return
     for agent_id in [a for a, each in state.active_agents.items() if each.task_id == task_id]:
         del state.active_agents[agent_id]
@@ -273,6 +292,7 @@ def _task_complete(fold: Fold, event: events.Event) -> None:
         str(data["agent_id"] or ""),
     )
     state.fixes.pop(task_id, None)
+    state.guidance.pop(task_id, None)
     for dependent in fold.outlook.dependents.get(task_id, ()):
         blockers = state.blocked.get(dependent)
         if blockers is not None:
@@ -285,25 +305,34 @@ def _task_complete(fold: Fold, event: events.Event) -> None:
 def _auditor_fail(fold: Fold, event: events.Event) -> None:
     state, data = fold.state, event.data
     task_id = str(data["task_id"])
-    agent = state.active_agents.pop(str(data["agent_id"]), None)
-    if agent is None or state.position(task_id) not in ("pending_audit", "completed"):
+    if not _is_auditor(state, data["agent_id"], task_id):
+        return
+    del state.active_agents[str(data["agent_id"])]
+    if state.position(task_id) not in ("pending_audit", "completed"):
         return
     state.tally(task_id).audit_failures += 1
     state.fixes[task_id] = str(data["required_fixes"])
     was_completed = task_id in state.completed
     fold.put_back(task_id)
     if was_completed:
-        # Who is at work on what it unblocked goes on; who has not begun waits again.
-        for dependent in fold.outlook.dependents.get(task_id, ()):
-            if state.position(dependent) in ("available", "blocked"):
-                fold.put_back(dependent)
+        _block_again(fold, task_id)
+
+
+def _block_again(fold: Fold, task_id: str) -> None:
+    """Who is at work on what a task unblocked goes on; who has not begun waits again."""
+    for dependent in fold.outlook.dependents.get(task_id, ()):
+        if fold.state.position(dependent) in ("available", "blocked"):
+            fold.put_back(dependent)
 
 
 def _task_failed(fold: Fold, event: events.Event) -> None:
     state, task_id = fold.state, str(event.data["task_id"])
-    if state.position(task_id) in ("available", "blocked", "pending_audit"):
+    was_completed = task_id in state.pending_validation
+    if was_completed or state.position(task_id) in ("available", "blocked", "pending_audit"):
         state.take_out(task_id)
         state.failed[task_id] = str(event.data["reason"])
+    if was_completed:
+        _block_again(fold, task_id)
 
 
 def _reverification_required(fold: Fold, event: events.Event) -> None:
@@ -313,20 +342,24 @@ def _reverification_required(fold: Fold, event: events.Event) -> None:
 
 
 def _reverified(fold: Fold, event: events.Event) -> None:
-    task_id = str(event.data["task_id"])
-    fold.state.active_agents.pop(str(event.data["agent_id"]), None)
-    fold.state.pending_validation.pop(task_id, None)
-    if task_id in fold.state.completed:
-        fold.state.completed[task_id].validated_at = event.at
+    state, task_id, agent_id = fold.state, str(event.data["task_id"]), event.data["agent_id"]
+    if agent_id and not _is_auditor(state, agent_id, task_id):
+        return
+    state.active_agents.pop(str(agent_id), None)
+    state.pending_validation.pop(task_id, None)
+    if task_id in state.completed:
+        state.completed[task_id].validated_at = event.at
 
 
 # Questions
 
 
 def _seeks_guidance(fold: Fold, event: events.Event) -> None:
-    data = event.data
-    fold.state.questions[event.id] = Question(
-        event.id,
+    data, questions = event.data, fold.state.questions
+    # Its event's, unless a log that was made anew counts from the start again.
+    number = max(event.id, max(questions, default=0) + 1)
+    questions[number] = Question(
+        number,
         str(data["task_id"] or ""),
         str(data["agent_id"] or ""),
         str(data["question"]),
@@ -353,13 +386,13 @@ def _response(fold: Fold, event: events.Event) -> None:
     # A person has looked: what went wrong before does not count any more.
     state.tallies[task_id] = Tally(attempts=state.tally(task_id).attempts)
     if decision not in _NO_GUIDANCE:
-        state.fixes[task_id] = f"Asked: {question.question}\nA person answered: {question.response}"
+        state.guidance[task_id] = question.response
     if task_id in state.failed:
         fold.put_back(task_id)
 
 
 def _leave_out(state: State, task_id: str) -> None:
-    if state.position(task_id) in ("available", "blocked", "pending_audit"):
+    if state.position(task_id) in ("available", "blocked", "pending_audit", "failed"):
         state.take_out(task_id)
         state.failed[task_id] = "a person left it out"
 

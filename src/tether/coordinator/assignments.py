@@ -47,6 +47,7 @@ def for_developer(
     resumed: bool,
     has_branch: bool,
     checkpoint_minutes: int,
+    guidance: str = "",
     is_process: bool = True,
 ) -> str:
     """The assignment of a task, to a process of ours or to the helper of an agent."""
@@ -55,6 +56,9 @@ def for_developer(
         said = _data(checkpoint.text, "checkpoint") if checkpoint else "none was left"
         parts.append(f"Resume Context: {said}")
         parts.append("Previous Progress: Review existing work before continuing.")
+    if guidance:
+        # A person's own words, who alone may answer: they are to be followed.
+        parts.append(f"A person answered: {text.clean(guidance).strip()}")
     if fixes:
         parts.append(f"Required Fixes: {_data(fixes, 'review')}")
     parts += _reading(task.reading)

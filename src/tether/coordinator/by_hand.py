@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from tether import errors, host
-from tether.coordinator import crew, judging
+from tether.coordinator import choosing, crew, judging
 from tether.coordinator.settling import Settler
 
 _POLL_SECONDS = 0.1
@@ -24,6 +24,11 @@ def assign(
     """
     state = hands.run.state
     position = state.position(task_id)
+    if not choosing.is_giving_out(state):
+        raise errors.NotAllowed(
+            "Nothing is given out now: the run is being compacted or paused. Nothing was changed.",
+            hint="`tether run resume --once` goes on.",
+        )
     if position != "available" or task_id in state.waiting():
         why = "waits for an answer" if task_id in state.waiting() else f"is {position}"
         raise errors.NotAllowed(
@@ -44,7 +49,7 @@ def assign(
 
 def finish(settler: Settler, task_id: str) -> bool:
     """A worker says that it is done: run the criteria and the auditor; did it pass?"""
-    run, hands = settler.run, settler.crew
+    run = settler.run
     agent_id = run.state.in_progress.get(task_id, "")
     if agent_id:
         settler.ready(agent_id, run.state.active_agents[agent_id])
@@ -53,12 +58,17 @@ def finish(settler: Settler, task_id: str) -> bool:
             f"{task_id} is not being worked on, so it cannot be done. Nothing was changed.",
             hint=f"Give it out first, with `tether run assign {task_id}`.",
         )
-    auditor = hands.give_to_auditor(task_id)
-    if hands.has_audit(task_id):
-        _wait(settler, auditor)
-    else:
-        settler.settle(auditor, run.state.active_agents[auditor], judging.Verdict("done"))
+    _audit(settler, task_id)
     return run.state.position(task_id) == "completed"
+
+
+def validate(settler: Settler) -> list[str]:
+    """Look again at what was completed before the run stopped; what did not pass."""
+    state = settler.run.state
+    wanted = list(state.pending_validation)
+    for task_id in wanted:
+        _audit(settler, task_id)
+    return [task_id for task_id in wanted if state.position(task_id) != "completed"]
 
 
 def give_up(settler: Settler, task_id: str, reason: str) -> None:
@@ -68,6 +78,15 @@ def give_up(settler: Settler, task_id: str, reason: str) -> None:
         raise errors.NotAllowed(f"{task_id} is not being worked on. Nothing was changed.")
     agent = settler.run.state.active_agents[agent_id]
     settler.settle(agent_id, agent, judging.Verdict("failed", reason))
+
+
+def _audit(settler: Settler, task_id: str) -> None:
+    auditor = settler.crew.give_to_auditor(task_id)
+    if settler.crew.has_audit(task_id):
+        _wait(settler, auditor)
+    else:
+        agent = settler.run.state.active_agents[auditor]
+        settler.settle(auditor, agent, judging.Verdict("done"))
 
 
 def _wait(settler: Settler, agent_id: str) -> None:

@@ -30,12 +30,14 @@ def is_full_reload(compaction_count: int, every: int) -> bool:
     return compaction_count % every == 0
 
 
-def persist(hands: crew.Crew, context_remaining: float) -> State:
+def persist(hands: crew.Crew, context_remaining: float | None) -> State:
     """Save everything before the context goes: nothing new is given out from here on."""
     run = hands.run
     if not run.state.is_compacting:
         run.log(run_events.ASSIGNMENTS_PAUSED, reason="compaction")
-        checkpoints.collect(hands, hands.limits.checkpoint_wait_ms)
+        # Helpers of the agent that calls cannot answer while it waits for this.
+        wait_ms = hands.limits.checkpoint_wait_ms if hands.options.worker else 0
+        checkpoints.collect(hands, wait_ms)
         run.log(
             run_events.COMPACTION_START,
             compaction_number=run.state.compaction_count + 1,

@@ -12,6 +12,7 @@ from tether.coordinator.state import Outlook, State
 
 _DIRECTORY = "plans"
 _MAX_BYTES = 64 * 1024 * 1024
+_LOST = (errors.NotFound, errors.FileTooLarge, errors.LinkRefused, errors.OutsideRoot)
 
 
 class PlanLost(errors.FileError):
@@ -31,20 +32,26 @@ def keep(root: files.Root, plan: model.Plan) -> str:
 
 def load(root: files.Root, place: workspace.Workspace, state: State, digest: str) -> Outlook:
     """The plan with this digest: the copy, or else the file if it still says the same."""
+    return Outlook(_copy(root, digest) or _from_file(place, state, digest))
+
+
+def _copy(root: files.Root, digest: str) -> model.Plan | None:
+    """The copy; None if it is lost or damaged. A disk that fails is neither."""
     try:
-        plan = reading.decode(root.read_bytes(_name(digest), _MAX_BYTES))
-        if reading.digest(plan) == digest:
-            return Outlook(plan)
-    except errors.TetherError:
-        # Lost or damaged: the plan's own file may still be as it was.
-        pass
-    return Outlook(_from_file(place, state, digest))
+        raw = root.read_bytes(_name(digest), _MAX_BYTES)
+    except _LOST:
+        return None
+    try:
+        plan = reading.decode(raw)
+    except errors.FileError:
+        return None
+    return plan if reading.digest(plan) == digest else None
 
 
 def _from_file(place: workspace.Workspace, state: State, digest: str) -> model.Plan:
     try:
         plan, _ = reading.read(place.root or "", state.plan_file)
-    except errors.TetherError as problem:
+    except (*_LOST, errors.UsageError) as problem:
         raise PlanLost from problem
     if reading.digest(plan) != digest:
         raise PlanLost

@@ -71,6 +71,11 @@ class Crew:
         self.keeper = keeper
         self.git = git.Git(run.place.place)
 
+    @property
+    def has_worktrees(self) -> bool:
+        """Has each task a branch and a checkout of its own?"""
+        return bool(self.run.state.base)
+
     # Giving out
 
     def give_to_developer(self, task_id: str) -> str | Asked:
@@ -90,7 +95,9 @@ class Crew:
         if isinstance(place, Asked):
             return place
         state = self.run.state
-        resumed = task_id in state.checkpoints or bool(state.tally(task_id).attempts)
+        # Only looked up: what is not in the log must not come into the state.
+        tally = state.tallies.get(task_id)
+        resumed = task_id in state.checkpoints or bool(tally and tally.attempts)
         agent_id = self._enlist(
             task,
             DEVELOPER,
@@ -108,8 +115,9 @@ class Crew:
             task,
             checkpoint=state.checkpoints.get(task_id),
             fixes=state.fixes.get(task_id, ""),
+            guidance=state.guidance.get(task_id, ""),
             resumed=resumed,
-            has_branch=self.options.has_worktrees,
+            has_branch=self.has_worktrees,
             checkpoint_minutes=max(1, self.limits.checkpoint_ms // 60_000),
             is_process=bool(self.options.worker),
         )
@@ -246,7 +254,7 @@ class Crew:
     # Where they work
 
     def _checkout(self, task: PlanTask) -> agents.Place | Asked:
-        if not self.options.has_worktrees:
+        if not self.has_worktrees:
             return self.place_of(task.id)
         completed = self.run.state.completed
         needed = [
@@ -259,7 +267,7 @@ class Crew:
             self.run.place.root or "",
             self.run.name,
             task.id,
-            git.Oid(self.options.base),
+            git.Oid(self.run.state.base),
             needed,
         )
         if isinstance(found, checkouts.Checkout):
@@ -268,7 +276,7 @@ class Crew:
 
     def place_of(self, task_id: str) -> agents.Place:
         """Where a task is worked on."""
-        if self.options.has_worktrees:
+        if self.has_worktrees:
             branch = checkouts.branch_of(self.run.name, task_id)
             path = git_checkouts.find(self.git, branch)
             return agents.Place(path, _short(branch), self.git.tip(branch))
@@ -281,17 +289,31 @@ class Crew:
         return folder.Folder(self.run.root, agent_id)
 
     def look(self, agent_id: str) -> jobs.Look:
+        """What an agent is now: by its job, or by its session if it has no process of ours."""
+        if self._is_helper(agent_id):
+            known = roll.get(self.run.store.rows, agent_id)
+            is_over = known is None or not known.is_here or self.spot.shown_verdict(known).is_over
+            return jobs.Look("gone" if is_over else "running")
         return looking.look(self.run.root, agent_id)
+
+    def _is_helper(self, agent_id: str) -> bool:
+        """Is it the helper of an agent that coordinates the run itself?"""
+        agent = self.run.state.active_agents.get(agent_id)
+        return agent is not None and agent.type == DEVELOPER and not self.options.worker
 
     def give_up(self, agent_id: str) -> jobs.Look:
         """Make sure that an agent does nothing any more; what it left, if it was done after all."""
+        if self._is_helper(agent_id):
+            return self.look(agent_id)
         found = looking.abandon(self.run.root, agent_id)
         if found.state == "gone":
             stopping.sweep_processes(self.run.root, agent_id)
         return found
 
     def stop(self, agent_id: str) -> jobs.Look:
-        """End an agent that is at work."""
+        """End an agent that is at work; helpers end with whom they help."""
+        if self._is_helper(agent_id):
+            return self.look(agent_id)
         return stopping.stop(self.run.root, agent_id, self.limits.grace_seconds)
 
     def dismiss(
@@ -328,7 +350,9 @@ class Crew:
                 raw = file.read(_TAIL_BYTES)
         except OSError:
             return ""
-        return text.storable(redaction.redact(text.clean(raw.decode("utf-8", "replace")))).strip()
+        said = text.storable(redaction.redact(text.clean(raw.decode("utf-8", "replace"))))
+        # What the wrapper wrote around it says nothing new.
+        return "\n".join(each for each in said.split("\n") if not each.startswith("=== ")).strip()
 
 
 def _short(branch: str) -> str:

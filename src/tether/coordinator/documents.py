@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -24,11 +24,14 @@ from tether.coordinator.state import (
 )
 
 VERSION = 1
+_HEAD = b'{"checksum":"'
+T = TypeVar("T")
 REQUIRED = ("session_id", "saved_at", "completed_tasks", "available_tasks")
 _PLAIN = (
     "plan_file",
     "plan_digest",
     "total_tasks",
+    "base",
     "session_started_at",
     "session_resume_count",
     "compaction_count",
@@ -82,6 +85,7 @@ def document(state: State) -> dict[str, Any]:
         "task_attempts": state.tallies,
         "task_commits": state.completed,
         "required_fixes": state.fixes,
+        "guidance": state.guidance,
         "pending_divine_questions": list(state.questions.values()),
         **asdict(state.usage),
     }
@@ -96,34 +100,38 @@ def encode(state: State, *, session_id: str, saved_at: str, reason: str) -> byte
         "save_reason": reason,
         **document(state),
     }
-    raw = msgspec.json.encode(body)
-    checksum = hashlib.sha256(raw).hexdigest().encode()
-    # In front, so that what it covers is simply the rest.
-    return b'{"checksum":"' + checksum + b'",' + raw[1:] + b"\n"
+    return _sealed(msgspec.json.encode(body))
+
+
+def _sealed(body: bytes) -> bytes:
+    """The body with its checksum in front, so that what it covers is simply the rest."""
+    return _HEAD + hashlib.sha256(body).hexdigest().encode() + b'",' + body[1:] + b"\n"
 
 
 def decode(raw: bytes, run: str) -> tuple[State, dict[str, Any]]:
     """The state of a snapshot and the document itself; SnapshotDamaged for what is not whole."""
-    start = len(b'{"checksum":"')
-    claimed, rest = raw[start : start + 64], b"{" + raw[start + 66 :].removesuffix(b"\n")
-    if hashlib.sha256(rest).hexdigest().encode() != claimed:
+    rest = b"{" + raw[len(_HEAD) + 66 : -1]
+    if _sealed(rest) != raw:
         raise SnapshotDamaged("The snapshot of the run is not whole.")
     try:
         found = msgspec.json.decode(rest)
         if not isinstance(found, dict) or any(name not in found for name in REQUIRED):
             raise ValueError("fields are missing")
+        if (found.get("version"), found.get("run")) != (VERSION, run):
+            raise ValueError("of another version, or of another run")
         return state_of(found, run), found
-    except (ValueError, TypeError, KeyError, AttributeError, msgspec.MsgspecError) as problem:
+    except (
+        *(ValueError, TypeError, KeyError, AttributeError, RecursionError, msgspec.MsgspecError),
+    ) as problem:
         raise SnapshotDamaged("The snapshot of the run cannot be read.") from problem
 
 
 def state_of(found: dict[str, Any], run: str) -> State:
-    """The state that a document tells of."""
-    completed = {key: Completion(**each) for key, each in found["task_commits"].items()}
-    usage_names = Usage.__dataclass_fields__
+    """The state that a document tells of, also one of a Tether with other fields."""
+    completed = {key: _made(Completion, each) for key, each in found["task_commits"].items()}
     return State(
         run=run,
-        **{name: found[name] for name in _PLAIN},
+        **{name: found[name] for name in _PLAIN if name in found},
         paused_at=found["paused_at"] or "",
         completed={task_id: completed[task_id] for task_id in found["completed_tasks"]},
         in_progress={each["task_id"]: each["agent_id"] for each in found["in_progress_tasks"]},
@@ -134,13 +142,22 @@ def state_of(found: dict[str, Any], run: str) -> State:
         removed=dict.fromkeys(found["removed_tasks"]),
         pending_validation=dict.fromkeys(found["pending_validation"]),
         restored=dict.fromkeys(found["restored_tasks"]),
-        active_agents={key: ActiveAgent(**each) for key, each in found["active_agents"].items()},
-        checkpoints={key: Checkpoint(**each) for key, each in found["checkpoints"].items()},
-        tallies={key: Tally(**each) for key, each in found["task_attempts"].items()},
+        active_agents={
+            key: _made(ActiveAgent, each) for key, each in found["active_agents"].items()
+        },
+        checkpoints={key: _made(Checkpoint, each) for key, each in found["checkpoints"].items()},
+        tallies={key: _made(Tally, each) for key, each in found["task_attempts"].items()},
         fixes=dict(found["required_fixes"]),
-        questions={each["id"]: Question(**each) for each in found["pending_divine_questions"]},
-        usage=Usage(**{name: found[name] for name in usage_names}),
+        guidance=dict(found.get("guidance", {})),
+        questions={each["id"]: _made(Question, each) for each in found["pending_divine_questions"]},
+        usage=_made(Usage, found),
     )
+
+
+def _made(kind: type[T], found: dict[str, Any]) -> T:
+    """A record from those of its fields that are told."""
+    known: dict[str, Any] = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    return kind(**{name: value for name, value in found.items() if name in known})
 
 
 def _in_progress(state: State, task_id: str, agent_id: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from tether import git, text
 from tether.coordinator import checkouts
 from tether.coordinator.state import DEVELOPER, Outlook, State
+from tether.git import merging
 
 _MAX_SHOWN = 100
 
@@ -46,10 +47,17 @@ def contradictions(
         branch = state.completed[task_id].branch
         if sha in missing:
             found.append(f"{task_id} is completed, but its commit {sha[:12]} is not here")
-        elif branch and not checkouts.is_there(repository, f"refs/heads/{branch}", git.Oid(sha)):
+        elif branch and not _is_anywhere(repository, branch, git.Oid(sha)):
             name = text.one_line(branch, 120)
             found.append(f"{task_id} is completed, but {name} does not have {sha[:12]}")
     return [*found, *_absent_files(state, outlook, top)][:_MAX_SHOWN]
+
+
+def _is_anywhere(repository: git.Git, branch: str, oid: git.Oid) -> bool:
+    """On its branch, or merged into what is checked out: then the branch may go."""
+    head = repository.head()
+    is_merged = head is not None and merging.is_ancestor(repository, oid, head)
+    return is_merged or checkouts.is_there(repository, f"refs/heads/{branch}", oid)
 
 
 def _absent_files(state: State, outlook: Outlook, top: str | None) -> Iterator[str]:

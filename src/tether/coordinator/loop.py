@@ -93,7 +93,7 @@ class Loop:
         elif not state.paused_at:
             found = recovery.recover(self._settler, takes_over=True)
             self._world.tell(outputs.recovered(found, self._run.state))
-        elif resumes_now or self._may_resume():
+        elif resumes_now or state.pause_reason != USAGE_LIMIT or self._may_resume():
             self._resume()
         self._tell_questions()
 
@@ -116,6 +116,7 @@ class Loop:
 
     def _cycle(self) -> Ending | None:
         self._run.catch_up()
+        self._run.require_current()
         self._tell_news()
         self._reload_if_compacted()
         if self._run.state.paused_at:
@@ -215,9 +216,10 @@ class Loop:
 
     def _look_at_workspace(self) -> None:
         """Tasks that the workspace keeps: what somebody else finished, or has."""
-        if not any(task.source for task in self._run.outlook.plan.tasks):
-            return
         if not self._is_due("_standing_at", _STANDING_SECONDS):
+            return
+        if not any(task.source for task in self._run.outlook.plan.tasks):
+            self._held = {}  # nobody says when they let go: it is tried again
             return
         standing = self._crew.keeper.standing(self._run.place, self._run.outlook)
         own = self._run.state.active_agents

@@ -26,6 +26,7 @@ def parts(run: runs.Run, *, has_workers: bool) -> list[str]:
                     task,
                     checkpoint=state.checkpoints.get(task_id),
                     fixes=state.fixes.get(task_id, ""),
+                    guidance=state.guidance.get(task_id, ""),
                     resumed=True,
                     has_branch=False,
                     checkpoint_minutes=5,

@@ -69,7 +69,6 @@ _SAID: dict[str, Callable[[events.Event], str]] = {
     "task_failed": lambda e: f"{e.data['task_id']} failed: {e.data['reason']}",
     "agent_seeks_guidance": _asked,
     "divine_response_received": lambda e: f"question {e.data['question']} was answered",
-    "plan_changed": lambda _: "the plan has changed",
     "compaction_start": lambda e: f"compaction {e.data['compaction_number']} began",
     "compaction_complete": lambda e: f"compaction {e.data['compaction_number']} is over",
 }

@@ -28,24 +28,21 @@ class Options(NamedTuple):
     usage: str = ""
     slots: int = 0
     """0 for what the settings say."""
-    has_worktrees: bool = False
-    base: str = ""
-    """The commit that the branches of the workers start from."""
 
 
 def save(root: files.Root, options: Options) -> None:
     root.write_atomic(_FILE, json.dumps(options._asdict(), indent=2).encode() + b"\n")
 
 
-def load(root: files.Root) -> Options:
-    """What was kept; nothing if that is lost, which is no worse than not having said it."""
+def load(root: files.Root) -> Options | None:
+    """What was kept; None if that is lost."""
     try:
         found = json.loads(root.read_bytes(_FILE, _MAX_BYTES))
         kinds = {name: type(value) for name, value in Options()._asdict().items()}
         known = {n: v for n, v in found.items() if n in kinds and type(v) is kinds[n]}
         return Options(**known)
     except (errors.TetherError, ValueError, TypeError, AttributeError):
-        return Options()
+        return None
 
 
 def words(command: str, replaced: Mapping[str, str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tether import clock
-from tether.coordinator import checkpoints, integrity, recovery
+from tether.coordinator import checkpoints, crew, integrity, recovery
 from tether.coordinator.gauges import model as gauges
 from tether.coordinator.limits import Limits
 from tether.coordinator.settling import Settler
@@ -35,14 +35,16 @@ def pause(
     limit, or change files while a person believes that nothing moves. After an error they go on,
     and whoever resumes takes them over.
     """
-    run, crew = settler.run, settler.crew
+    run, hands = settler.run, settler.crew
     if run.state.paused_at:
         return
     if reason != SYSTEM_ERROR:
         run.log(run_events.ASSIGNMENTS_PAUSED, reason=reason)
-        checkpoints.collect(crew, crew.limits.checkpoint_wait_ms, is_over)
+        checkpoints.collect(hands, hands.limits.checkpoint_wait_ms, is_over)
         for agent_id in list(run.state.active_agents):
-            crew.stop(agent_id)
+            hands.stop(agent_id)
+        # Nobody works on these now, and nobody is to think that somebody died.
+        run.write(lambda transaction: _dismiss_all(transaction, hands))
     run.save("session_pause")
     run.log(
         run_events.SESSION_PAUSE,
@@ -51,6 +53,11 @@ def pause(
         resets_at=usage.resets_at if usage else None,
     )
     run.save("session_pause")
+
+
+def _dismiss_all(transaction: port.Transaction, hands: crew.Crew) -> None:
+    for agent_id in hands.run.state.active_agents:
+        hands.dismiss(transaction, agent_id)
 
 
 def resume(settler: Settler) -> list[str]:

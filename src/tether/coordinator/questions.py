@@ -23,8 +23,8 @@ def ask(
     run: runs.Run, task_id: str, agent_id: str, question: str, options: tuple[str, ...] = ()
 ) -> Question:
     """Ask a person something about a task."""
-    if run.state.position(task_id) is None:
-        raise errors.NotFound(f"{run.name} has no such task. Nothing was changed.")
+    if run.state.position(task_id) in (None, "completed", "removed"):
+        raise errors.NotAllowed(f"{task_id} is not open in {run.name}. Nothing was changed.")
     if len(options) > _MAX_OPTIONS:
         raise errors.UsageError(f"At most {_MAX_OPTIONS} options. Nothing was changed.")
     before = set(run.state.questions)

@@ -23,10 +23,12 @@ _OWN = frozenset(
         run_events.ORPHAN_AGENT_DETECTED,
         run_events.STATE_RECONCILED,
         run_events.TASK_REVERIFICATION_REQUIRED,
+        run_events.ASSIGNMENTS_RESUMED,
         run_events.EVENT_LOG_RECONSTRUCTED,
         run_events.STATE_CHECKPOINT,
     )
 )
+_RECOVERED = run_events.COORDINATOR_RECOVERED.name
 # Without a snapshot everything is reconciled, and telling of each event would double the log.
 _MAX_TOLD = 100
 
@@ -57,12 +59,12 @@ def recover(settler: Settler, *, takes_over: bool) -> Recovery:
     """
     run, crew = settler.run, settler.crew
     # Step 1 and 2, loading and reconciling, were done by opening it.
-    told = [event for event in run.reconciled if event.type not in _OWN]
+    told = _untold(run.reconciled)
     active = list(run.state.active_agents.items())
     orphaned = [(key, agent) for key, agent in active if _is_orphaned(settler, key)]
     gone = {key for key, _ in orphaned}
     to_validate = recent(run.state, crew.limits.recent_ms, again=False)
-    is_repeat = not (told or orphaned or to_validate)
+    is_repeat = not (told or orphaned or to_validate or _is_held_up(run.state))
     if takes_over or not is_repeat:
         run.write(lambda transaction: _write(transaction, settler, orphaned, to_validate, told))
     run.save("recovery")
@@ -77,6 +79,17 @@ def recover(settler: Settler, *, takes_over: bool) -> Recovery:
         tuple(integrity.contradictions(run.state, run.outlook, crew.git, run.place.root)),
         is_repeat,
     )
+
+
+def _untold(reconciled: list[events.Event]) -> list[events.Event]:
+    """What the snapshot lacked, but for what a recovery that was killed after its commit told."""
+    marks = [n for n, e in enumerate(reconciled, 1) if e.type == _RECOVERED]
+    return [event for event in reconciled[max(marks, default=0) :] if event.type not in _OWN]
+
+
+def _is_held_up(state: State) -> bool:
+    """Did whoever is gone die while it paused the run? A compaction is somebody else's to end."""
+    return bool(state.assignments_paused_at) and not state.is_compacting
 
 
 def _is_orphaned(settler: Settler, agent_id: str) -> bool:
@@ -103,6 +116,9 @@ def _write(
         task_id = event.data.get("task_id") or event.task
         run.event(transaction, run_events.STATE_RECONCILED, event_type=event.type, task_id=task_id)
     require_validation(transaction, run, to_validate)
+    if _is_held_up(run.state):
+        reason = "whoever paused them is gone"
+        run.event(transaction, run_events.ASSIGNMENTS_RESUMED, reason=reason)
     run.event(
         transaction,
         run_events.COORDINATOR_RECOVERED,

@@ -1,7 +1,8 @@
 """When the plan's file changes during a run: what counts at once, and what a person decides.
 
-Tasks may come, go and change. The criteria of a task that was started stay as they were, because
-whoever works on it could have edited them, until a person says otherwise.
+Tasks may come, go and change. But a worker can edit the plan as well as a person: so a command that
+was not there at the start, and any criterion of a task that was started, count only once a person
+has said so. Until then a task keeps its criteria, and a new one waits.
 """
 
 from __future__ import annotations
@@ -12,12 +13,18 @@ import os
 from tether import errors, text
 from tether.coordinator import copies, crew
 from tether.coordinator.plans import changes, model, reading
-from tether.coordinator.settling import Settler
+from tether.coordinator.settling import SKIP, Settler
 from tether.coordinator.state import State
-from tether.store import run_events
+from tether.store import port, run_events
 
 ACCEPT, KEEP = "accept", "keep"
 _CONTEXT = "criteria "
+
+
+def has_new_commands(before: model.PlanTask | None, task: model.PlanTask) -> bool:
+    """Would something be executed that no person has seen at the start? Pure."""
+    known = set(before.commands) if before is not None else set()
+    return not known.issuperset(task.commands)
 
 
 def started(state: State) -> set[str]:
@@ -29,16 +36,17 @@ def started(state: State) -> set[str]:
 def merged(
     old: model.Plan, new: model.Plan, begun: set[str], accepted: set[str]
 ) -> tuple[model.Plan, tuple[str, ...]]:
-    """The plan that counts, and whose new criteria wait for a person. Pure."""
+    """The plan that counts, and whose criteria wait for a person. Pure."""
     known = old.by_id
     held: list[str] = []
     tasks = []
     for task in new.tasks:
         before = known.get(task.id)
+        is_started = task.id in begun and before is not None
+        differs = before is None or _criteria(before) != _criteria(task)
         is_held = (
-            before is not None
-            and task.id in begun
-            and _criteria(before) != _criteria(task)
+            differs
+            and (is_started or has_new_commands(before, task))
             and _context(task) not in accepted
         )
         held += [task.id] if is_held else []
@@ -81,23 +89,31 @@ class Watcher:
         answers = {q.context: q.response for q in state.questions.values() if q.response}
         accepted = {context for context, response in answers.items() if response == ACCEPT}
         plan, held = merged(old, new, started(state), accepted)
-        for task_id in held:
-            task = new.by_id[task_id]
-            if _context(task) not in answers and task_id not in state.waiting():
-                self._settler.ask(task_id, _asked(task))
+        waiting = state.waiting()
+        questions = [
+            (task_id, _asked(new.by_id[task_id], is_new=task_id not in old.by_id))
+            for task_id in held
+            if _context(new.by_id[task_id]) not in answers and task_id not in waiting
+        ]
         found = changes.compare(old, plan)
-        if not (found.added or found.removed or found.changed):
+        if not found and not questions:
             return ""
-        digest = copies.keep(run.root, plan)
-        run.log(
-            run_events.PLAN_CHANGED,
-            plan_digest=digest,
-            added=list(found.added),
-            removed=list(found.removed),
-            changed=list(found.changed),
-            criteria_changed=list(found.criteria_changed),
-        )
-        return "The plan has changed: " + _told(found)
+        digest = copies.keep(run.root, plan) if found else ""
+
+        def work(transaction: port.Transaction) -> None:
+            if found:
+                run.event(
+                    transaction,
+                    run_events.PLAN_CHANGED,
+                    plan_digest=digest,
+                    **{name: list(ids) for name, ids in found._asdict().items()},
+                )
+            # Together: a new task must not be there without its question.
+            for task_id, asked in questions:
+                self._settler.say_asked(transaction, task_id, asked)
+
+        run.write(work)
+        return f"The plan has changed: {_told(found)}" if found else ""
 
 
 def _told(found: changes.Changes) -> str:
@@ -106,11 +122,18 @@ def _told(found: changes.Changes) -> str:
     return text.one_line(said, 300)
 
 
-def _asked(task: model.PlanTask) -> crew.Asked:
-    commands = "; ".join(task.commands) or "none"
+def _asked(task: model.PlanTask, *, is_new: bool) -> crew.Asked:
+    commands = text.one_line("; ".join(task.commands) or "none", 500)
+    if is_new:
+        return crew.Asked(
+            f"{task.id} is new in the plan. To verify it, this would be run: {commands}. Should it"
+            " be done?",
+            (ACCEPT, SKIP),
+            _context(task),
+        )
     return crew.Asked(
-        f"The criteria of {task.id}, which was started, have changed in the plan. Its commands"
-        f" would be: {text.one_line(commands, 500)}. Should they count?",
+        f"The criteria of {task.id} have changed in the plan since the run started. Its commands"
+        f" would be: {commands}. Should they count?",
         (ACCEPT, KEEP),
         _context(task),
     )

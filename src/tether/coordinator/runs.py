@@ -16,12 +16,22 @@ from tether.coordinator import applying, copies, documents, snapshots
 from tether.coordinator.state import Outlook, State
 from tether.store import events, port, run_events, sql
 from tether.store.events import EventType
+from tether.tasks.sources import dialects
 
 T = TypeVar("T")
 _SQL = sql.Queries("events")
 _STORE = sql.Queries("store")
 _DIRECTORY = "runs"
 _LOCK = "lock"
+# The events by which a coordinator says that the run is its own now.
+_TAKES_OVER = frozenset(
+    each.name
+    for each in (
+        run_events.SESSION_START,
+        run_events.SESSION_RESUME,
+        run_events.COORDINATOR_RECOVERED,
+    )
+)
 
 
 class RunId(ids.TaskId):
@@ -64,6 +74,8 @@ class Run:
         self.loaded = snapshots.Loaded(None)
         self.reconciled: list[events.Event] = []
         """What the snapshot did not have yet when the run was opened."""
+        self._is_begun = False
+        self._is_superseded = False
 
     @property
     def state(self) -> State:
@@ -98,6 +110,7 @@ class Run:
                 f"There is no run {self.name}. Nothing was changed.",
                 hint="See the runs with `tether run list`.",
             )
+        self._is_begun = True
         return self
 
     def forget_plan(self) -> None:
@@ -117,9 +130,20 @@ class Run:
 
     def _require_log(self, *, may_write: bool) -> None:
         """The snapshot knows events that the log lacks: the store is another one than it was."""
-        last = self.state.last_applied_event
-        if not last or self.store.rows(_SQL.has_event, id=last, run=self.name):
+        last, at = self.state.last_applied_event, self.state.last_event_at
+        if not last or self.store.rows(_SQL.has_event, id=last, run=self.name, at=at):
             return
+        told = events.of_run(self.store, self.name, 0)
+        if any(_made_anew(event) == last for event in told):
+            # Whoever made the log anew died before the snapshot followed: the log has it all.
+            self.fold = self._fold(State(self.name))
+            return
+        # What others have written since is newer than anything that the snapshot has.
+        self.state.last_applied_event = 0
+        for event in told:
+            if event.at > at:
+                self.fold.apply(event)
+        self.state.last_applied_event = told[-1].id if told else 0
         known = documents.plain(self.state)
         if not may_write:
             return
@@ -134,7 +158,6 @@ class Run:
             self.event(transaction, run_events.STATE_CHECKPOINT, state=known)
 
         self.store.write("run", work)
-        self.state.last_applied_event = 0
 
     # Going on
 
@@ -148,7 +171,20 @@ class Run:
         found = events.of_run(self.store, self.name, self.state.last_applied_event)
         for event in found:
             self.fold.apply(event)
+            self._notice(event)
         return found
+
+    def _notice(self, event: events.Event) -> None:
+        """Whoever took the run over last coordinates it; those before us are no matter."""
+        if event.type in _TAKES_OVER and event.session:
+            is_own = event.session == self.session_id
+            self._is_superseded = self._is_begun and not is_own
+            self._is_begun = self._is_begun or is_own
+
+    def require_current(self) -> None:
+        """Raise Superseded if the log says that somebody else coordinates by now."""
+        if self._is_superseded:
+            raise Superseded
 
     def write(self, work: Callable[[port.Transaction], T]) -> T:
         """Write to the store, unless another coordinator has taken over; then catch up."""
@@ -163,7 +199,9 @@ class Run:
 
     def require_own(self, transaction: port.Transaction) -> None:
         """A coordinator that was replaced while it slept changes nothing any more."""
-        if self.session_id and transaction.rows(
+        if not self.session_id:
+            return
+        if self._is_superseded or transaction.rows(
             _SQL.taken_over,
             run=self.name,
             after=self.state.last_applied_event,
@@ -211,6 +249,12 @@ class Run:
         return files.holder(os.path.join(self.root.path, _LOCK))
 
 
+def _made_anew(event: events.Event) -> int:
+    """The last event of the log that this one takes the place of; 0 if it is about none."""
+    is_meant = event.type == run_events.EVENT_LOG_RECONSTRUCTED.name
+    return int(event.data["last_applied_event"]) if is_meant else 0
+
+
 def directory(place: workspace.Workspace, name: str) -> str:
     return os.path.join(place.store_dir, _DIRECTORY, name)
 
@@ -229,4 +273,7 @@ def slug(plan_file: str) -> str:
     """The name of a run of a plan: its file's name, in small letters."""
     stem = os.path.splitext(os.path.basename(plan_file))[0]
     word = "".join(c if c.isascii() and (c.isalnum() or c in ".-") else "-" for c in stem.lower())
-    return word.strip("-.")[:48] or "run"
+    word = word.strip("-.")[:48].rstrip("-.")
+    # Not every word may name a directory on every system, and some name the lists of a team.
+    is_free = RunId.is_valid(word) and word not in (ids.OWN_SOURCE, *dialects.NAMES)
+    return word if is_free else f"run-{word}".rstrip("-")

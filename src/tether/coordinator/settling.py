@@ -55,7 +55,7 @@ class Settler:
     def ready(self, agent_id: str, agent: ActiveAgent) -> None:
         task_id = agent.task_id
         modified: tuple[str, ...] = ()
-        if self.crew.options.has_worktrees:
+        if self.crew.has_worktrees:
             left = self._left_behind(task_id)
             if left:
                 shown = text.one_line(", ".join(left[:10]), 500)
@@ -178,7 +178,7 @@ class Settler:
         place = self.crew.place_of(task_id)
         task = self.crew.task(task_id)
         if task.source and agent_id:
-            commits = self.crew.options.has_worktrees
+            commits = self.crew.has_worktrees
             self.crew.keeper.finish(task, agent_id, place, evidence, commits=commits)
             place = self.crew.place_of(task_id)
 
@@ -204,7 +204,7 @@ class Settler:
             agent_id=agent_id or None,
             evidence_summary=evidence,
             commit_sha=place.head,
-            branch=place.branch if self.crew.options.has_worktrees else None,
+            branch=place.branch if self.crew.has_worktrees else None,
         )
 
     def revalidated(self, task_id: str, agent_id: str, evidence: str) -> None:
@@ -230,13 +230,16 @@ class Settler:
         state = self.run.state
         why = judging.is_once_too_often(state, task_id, self.crew.limits)
         position = state.position(task_id)
-        if not why or position not in ("available", "blocked", "pending_audit"):
+        may_fail = position in ("available", "blocked", "pending_audit")
+        # One that is completed and can never be validated would hold up everything else.
+        if not why or not (may_fail or task_id in state.pending_validation):
             return
         if task_id in state.waiting():
             return
+        last = text.one_line(state.fixes.get(task_id, ""), 200)
         asked = crew.Asked(
-            f"{task_id} stopped: {why}. Try again, leave it out, or call it complete? Any other"
-            " answer is told to the next worker.",
+            f"{task_id} stopped: {why}{f' ({last})' if last else ''}. Try again, leave it out, or"
+            " call it complete? Any other answer is told to the next worker.",
             (RETRY, SKIP, COMPLETE),
             state.fixes.get(task_id, ""),
         )
@@ -293,6 +296,6 @@ class Settler:
         head = self.crew.place_of(task_id).head
         if head is None:
             return ()
-        log = self.crew.git.log([git.Oid(head)], exclude=[git.Oid(self.crew.options.base)])
+        log = self.crew.git.log([git.Oid(head)], exclude=[git.Oid(self.run.state.base)])
         found = {change.path for commit in log for change in commit.changes}
         return tuple(sorted(found)[:_MAX_FILES])

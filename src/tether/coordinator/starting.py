@@ -13,10 +13,21 @@ def name_for(store: port.Store, place: workspace.Workspace, plan_file: str) -> r
     slug = runs.slug(plan_file)
     known = set(runs.names(store, place))
     number, name = 1, slug
-    while name in known and is_over(store, place, name):
+    while name in known and not _is_of(store, place, name, plan_file):
         number += 1
         name = f"{slug}-{number}"
     return runs.RunId(name)
+
+
+def _is_of(store: port.Store, place: workspace.Workspace, name: str, plan_file: str) -> bool:
+    """Is this a run of that plan which can go on?"""
+    try:
+        state = runs.Run(store, place, runs.RunId(name)).open().state
+    except errors.NotFound:
+        return True  # a name that was begun, and nothing else
+    except copies.PlanLost:
+        return False
+    return state.plan_file == plan_file and not state.ended
 
 
 def is_over(store: port.Store, place: workspace.Workspace, name: str) -> bool:
@@ -40,7 +51,7 @@ def latest(store: port.Store, place: workspace.Workspace) -> runs.RunId:
     return runs.RunId((open_ones or known)[-1])
 
 
-def begin(run: runs.Run, plan: model.Plan, chosen: options.Options) -> None:
+def begin(run: runs.Run, plan: model.Plan, chosen: options.Options, base: str = "") -> None:
     """Write down a new run; its lock is held."""
     options.save(run.root, chosen)
     digest = copies.keep(run.root, plan)
@@ -49,5 +60,6 @@ def begin(run: runs.Run, plan: model.Plan, chosen: options.Options) -> None:
         plan_file=plan.file,
         total_tasks=len(plan.tasks),
         plan_digest=digest,
+        base=base or None,
     )
     run.save("session_start")

@@ -106,6 +106,8 @@ class State:
     plan_file: str = ""
     plan_digest: str = ""
     total_tasks: int = 0
+    base: str = ""
+    """The commit that the branches of the tasks start from; empty if they have none."""
     session_started_at: str = ""
     session_resume_count: int = 0
     compaction_count: int = 0
@@ -138,7 +140,9 @@ class State:
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     tallies: dict[str, Tally] = field(default_factory=dict)
     fixes: dict[str, str] = field(default_factory=dict)
-    """What the next worker of a task is told: why it did not pass, and what a person answered."""
+    """What the next worker of a task is told: why it did not pass."""
+    guidance: dict[str, str] = field(default_factory=dict)
+    """What a person answered about a task, which its next worker is told."""
     questions: dict[int, Question] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     last_applied_event: int = 0

@@ -8,8 +8,9 @@ from tether.store.events import EventType
 
 SESSION_START = EventType(
     "session_start",
-    ("plan_file", "total_tasks", "plan_digest"),
-    "A run began; `plan_digest` names the copy of the plan that it keeps.",
+    ("plan_file", "total_tasks", "plan_digest", "base"),
+    "A run began; `plan_digest` names the copy of the plan that it keeps, `base` the commit that"
+    " branches start from, if each task has one.",
 )
 SESSION_PAUSE = EventType(
     "session_pause",

@@ -10,7 +10,7 @@ import click
 from tether import errors
 from tether.cli import answers, cold, context
 from tether.cli.run import finding
-from tether.coordinator import by_hand, crew, options, runs, settling
+from tether.coordinator import by_hand, crew, runs, settling
 from tether.store import run_events
 
 
@@ -115,7 +115,7 @@ def _holding(call: context.Context, name: str | None) -> Iterator[settling.Settl
                 f"Run {run.name} is {state}. Nothing was changed.",
                 hint="`tether run resume` goes on with one that is paused.",
             )
-        yield settling.Settler(finding.hands(call, run, options.load(run.root)))
+        yield settling.Settler(finding.hands(call, run))
         run.save()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -17,11 +18,13 @@ from tether.agents import registry, upkeep
 from tether.cli import answers, cold, context, plan
 from tether.cli.run import finding, status, viewing
 from tether.coordinator import (
+    by_hand,
     compaction,
     loop,
     memory,
     options,
     outputs,
+    pausing,
     recovery,
     runs,
     settling,
@@ -29,6 +32,7 @@ from tether.coordinator import (
 )
 from tether.coordinator.limits import of as limits_of
 from tether.coordinator.notifying import Notifier
+from tether.coordinator.state import COMPLETE
 from tether.hints import Any
 
 
@@ -69,7 +73,7 @@ def start(
     with _coordinating(call, name) as run:
         is_new = not _is_known(run)
         if is_new:
-            starting.begin(run, checked.plan, chosen)
+            starting.begin(run, checked.plan, chosen, _base(call) if given["worktrees"] else "")
         else:
             chosen = _continued(run, chosen)
         return _work(call, run, chosen, is_new=is_new, resumes_now=False)
@@ -91,14 +95,14 @@ def resume(call: context.Context, /, name: str | None, once: bool, **given: Any)
     run goes on here, with the commands that it was started with.
     """
     run = finding.opened(call, name)
+    _require_open(run)
     if run.state.is_compacting:
         said = _after_compaction(call, run)
-        if once or run.coordinator() or not options.load(run.root).worker:
+        if once or run.coordinator() or not _has_workers(run):
             return status.answer(run, said)
         sys.stderr.write(text.clean(said) + "\n")
     if run.coordinator():
         return _asked_to_resume(run)
-    given |= {"worktrees": False}
     chosen = _continued(run, _chosen(call, given))
     with _coordinating(call, run.name) as mine:
         _is_known(mine)
@@ -119,9 +123,9 @@ def recover(call: context.Context, name: str | None) -> answers.Answer:
     """
     with _coordinating(call, finding.unopened(call, name).name) as run:
         _is_known(run)
-        settler = settling.Settler(finding.hands(call, run, options.load(run.root)))
+        settler = settling.Settler(finding.hands(call, run))
         found = recovery.recover(settler, takes_over=False)
-        said = outputs.recovered(found, run.state)
+        said = outputs.recovered(found, run.state) + "\n\n`tether run resume` goes on."
         return status.answer(run, said, recovery=_recovery_value(found))
 
 
@@ -136,30 +140,45 @@ def _chosen(call: context.Context, given: dict[str, Any]) -> options.Options:
         auditor=given["auditor"] or settings.text("run.auditor"),
         usage=given["usage"] or settings.text("run.usage"),
         slots=given["slots"] or 0,
-        has_worktrees=given["worktrees"],
     )
     for command in (chosen.worker, chosen.auditor, chosen.usage):
         if command:
-            options.words(command, {})
-    if not chosen.has_worktrees:
-        return chosen
+            _require_startable(call, command)
+    return chosen
+
+
+def _require_startable(call: context.Context, command: str) -> None:
+    """Refuse a command that no process could be started from."""
+    program = options.words(command, {})[0]
+    path = os.path.join(call.workspace.place, program) if "/" in program else program
+    if shutil.which(path, path=call.environ.get("PATH")) is None:
+        raise errors.UsageError(
+            f"There is no program {text.one_line(program, 100)!r} to start. Nothing was changed.",
+            hint="Name one on the PATH, or by its path from the top of the checkout.",
+        )
+
+
+def _base(call: context.Context) -> str:
+    """The commit that branches start from."""
     head = git.Git(call.workspace.place).head()
     if head is None:
         raise errors.NotAllowed(
             "There is no commit yet that branches could start from. Nothing was changed.",
             hint="Make a first commit, or leave --worktrees away.",
         )
-    return chosen._replace(base=head)
+    return head
 
 
 def _continued(run: runs.Run, chosen: options.Options) -> options.Options:
     """What a run was started with, but for what is said anew."""
     before = options.load(run.root)
-    kept = {
-        name: getattr(chosen, name) or getattr(before, name)
-        for name in ("worker", "auditor", "usage", "slots")
-    }
-    return before._replace(**kept)
+    if before is None and not chosen.worker:
+        raise errors.NotAllowed(
+            f"How {run.name} was started is lost. Nothing was changed.",
+            hint="Say it again: --worker CMD, and --auditor if it had one.",
+        )
+    kept = (before or options.Options())._asdict()
+    return options.Options(**{n: said or kept[n] for n, said in chosen._asdict().items()})
 
 
 @contextlib.contextmanager
@@ -169,7 +188,7 @@ def _coordinating(call: context.Context, name: runs.RunId) -> Iterator[runs.Run]
         ids.SessionId(f"run-{name}.{ids.random_base32(8)}"),
         ids.AgentName(f"coordinator-{name}"[:64].rstrip(".")),
         "other",
-        ids.SessionId(call.session.session_id) if call.is_agent else None,
+        finding.session_of(call),
         host.identify(os.getpid()),
     )
     run = runs.Run(call.store, call.workspace, name, session_id=session.session_id)
@@ -196,12 +215,22 @@ def _is_known(run: runs.Run) -> bool:
         run.open(tidies=True)
     except errors.NotFound:
         return False
-    if run.state.ended:
+    _require_open(run)
+    return True
+
+
+def _require_open(run: runs.Run) -> None:
+    """What is complete stays so; what failed may be tried again."""
+    if run.state.ended == COMPLETE:
         raise errors.NotAllowed(
-            f"Run {run.name} is over: {run.state.ended}. Nothing was changed.",
+            f"Run {run.name} is complete. Nothing was changed.",
             hint="See it with `tether run status`.",
         )
-    return True
+
+
+def _has_workers(run: runs.Run) -> bool:
+    chosen = options.load(run.root)
+    return chosen is not None and bool(chosen.worker)
 
 
 def _work(
@@ -215,7 +244,7 @@ def _work(
     """Coordinate until the run is over or stopped."""
     if not chosen.worker:
         said = f"Run {run.name}: {text.counted(run.state.total_tasks, 'task')}. You coordinate it."
-        return status.answer(run, said)
+        return status.answer(run, "\n\n".join([said, *memory.parts(run, has_workers=False)]))
     options.save(run.root, chosen)
     view = viewing.View(sys.stderr, run)
     settler = settling.Settler(finding.hands(call, run, chosen))
@@ -234,14 +263,19 @@ def _work(
             ),
         )
         looping = loop.Loop(settler, world)
-        view.tell(f"Run {run.name} ({run.state.total_tasks} tasks), state in {run.state_file}")
+        number = text.counted(run.state.total_tasks, "task")
+        view.tell(f"Run {run.name} ({number}), state in {run.state_file}")
         try:
             looping.begin(is_new=is_new, resumes_now=resumes_now)
             ending = looping.work()
         except runs.Superseded:
             raise
-        except Exception:
+        except Exception as problem:
             _save_after_error(looping)
+            if isinstance(problem, errors.TetherError):
+                raise errors.TetherError(
+                    f"The run stopped. {problem.message}", hint="`tether run resume` goes on."
+                ) from problem
             raise
         finally:
             view.close()
@@ -259,14 +293,14 @@ def _save_after_error(looping: loop.Loop) -> None:
 def _put_right(call: context.Context, run: runs.Run, chosen: options.Options) -> answers.Answer:
     """Recover or resume the state of a run that an agent coordinates."""
     settler = settling.Settler(finding.hands(call, run, chosen))
-    if run.state.paused_at:
-        from tether.coordinator import pausing
-
+    if run.state.paused_at or run.state.ended:
         said = outputs.resumed(run.state)
         pausing.resume(settler)
-        return status.answer(run, said)
-    found = recovery.recover(settler, takes_over=True)
-    return status.answer(run, outputs.recovered(found, run.state))
+    else:
+        said = outputs.recovered(recovery.recover(settler, takes_over=True), run.state)
+    failed = by_hand.validate(settler) if not chosen.worker else []
+    parts = [said, *(f"{task_id} does not pass any more" for task_id in failed)]
+    return status.answer(run, "\n\n".join([*parts, *memory.parts(run, has_workers=False)]))
 
 
 def _after_compaction(call: context.Context, run: runs.Run) -> str:
@@ -275,7 +309,7 @@ def _after_compaction(call: context.Context, run: runs.Run) -> str:
     parts = [outputs.plan_reload(run.state, found.verified)] if found.is_full else []
     parts += [f"The state was not whole: {each}" for each in found.problems]
     parts.append(outputs.after_compaction(run.state, full_reload=found.is_full))
-    parts += memory.parts(run, has_workers=bool(options.load(run.root).worker))
+    parts += memory.parts(run, has_workers=_has_workers(run))
     return "\n\n".join(parts)
 
 

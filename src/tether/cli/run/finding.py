@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from tether import clock, ids
+from tether import clock, errors, ids
 from tether.cli import context
 from tether.coordinator import crew, limits, options, runs, starting, taskfiles
 from tether.coordinator.gauges import command, model, reading
@@ -29,19 +29,28 @@ def unopened(call: context.Context, name: str | None, session_id: str = "") -> r
     return runs.Run(call.store, call.workspace, found, session_id=session_id, actor=actor)
 
 
-def hands(call: context.Context, run: runs.Run, chosen: options.Options) -> crew.Crew:
-    """Those who work on a run."""
+def session_of(call: context.Context) -> ids.SessionId | None:
+    """The session of the agent that calls; None for a person, or if it names none."""
+    try:
+        return call.session.session_id if call.is_agent else None
+    except errors.NotAllowed:
+        return None
+
+
+def hands(call: context.Context, run: runs.Run, chosen: options.Options | None = None) -> crew.Crew:
+    """Those who work on a run, with what it was started with unless that is said."""
+    kept = chosen or options.load(run.root) or options.Options()
 
     def lists(top: str) -> finding.Lists:
         return finding.read(top, call.sources)
 
     keeper = taskfiles.Keeper(call.store, call.spot, call.settings, lists)
-    return crew.Crew(run, chosen, limits.of(call.settings), call.spot, call.environ, keeper)
+    return crew.Crew(run, kept, limits.of(call.settings), call.spot, call.environ, keeper)
 
 
 def context_of(call: context.Context) -> model.Context | None:
     """How much context the agent that calls has left, as its own records say."""
-    if not call.is_agent:
+    if session_of(call) is None:
         return None
     session = call.session
     return reading.context_of(session.kind, session.session_id, _sources(call), _now_ms())
@@ -53,7 +62,7 @@ def usage_of(call: context.Context, chosen: options.Options) -> Callable[[], mod
     sources = _sources(call)._replace(command=tuple(command.split(said)) if said else ())
     kind = worker_kind(chosen.worker)
     session: ids.SessionId | None = None
-    if not kind and call.is_agent:
+    if not kind and session_of(call) is not None:
         kind, session = call.session.kind, call.session.session_id
 
     def look() -> model.Usage | None:

@@ -9,12 +9,14 @@ from tether.cli import answers, cold, context
 from tether.cli.run import finding, viewing
 from tether.cli.task import shown
 from tether.coordinator import (
+    choosing,
     copies,
     documents,
     integrity,
     journal,
     limits,
     narrating,
+    options,
     pausing,
     runs,
 )
@@ -136,7 +138,10 @@ def _state(run: runs.Run) -> str:
         return "paused"
     if state.is_compacting:
         return "compacting"
-    return "running" if run.coordinator() else "left"
+    if run.coordinator():
+        return "running"
+    chosen = options.load(run.root)
+    return "by hand" if chosen is not None and not chosen.worker else "left"
 
 
 def _progress(run: runs.Run) -> str:
@@ -147,11 +152,15 @@ def _page(run: runs.Run, found: limits.Limits, contradictions: list[str]) -> lis
     state = run.state
     lines = [f"Run {run.name} is {_state(run)}. Plan: {text.one_line(state.plan_file)}"]
     if state.paused_at:
-        at = pausing.resumes_at(state, found)
-        lines.append(f"Paused since {state.paused_at}" + (f", goes on at {at}" if at else ""))
+        at = pausing.resumes_at(state, found) if run.coordinator() else ""
+        then = f"it goes on at {at}" if at else "`tether run resume` goes on"
+        lines.append(f"Paused since {state.paused_at}; {then}.")
     elif _state(run) == "left":
         lines.append("Nobody coordinates it: `tether run resume` goes on.")
     lines += viewing.progress(run)
+    if ready := choosing.by_urgency(state, run.outlook, {}):
+        more = f" and {len(ready) - 10} more" if len(ready) > 10 else ""
+        lines.append(f"available: {', '.join(ready[:10])}{more}")
     now = run.now()
     lines += [
         f"stalled: {task} missed {n} checkpoints"

@@ -75,9 +75,10 @@ def progress(run: runs.Run) -> list[str]:
     now_ms = clock.parse(run.now())
     for agent in list(state.active_agents.values())[:_MAX_AGENTS]:
         seconds = max(0, now_ms - clock.parse(agent.dispatched_at)) // 1000
+        since = "paused" if state.paused_at else f"{seconds // 60}:{seconds % 60:02}"
         said = state.checkpoints.get(agent.task_id) if agent.type == DEVELOPER else None
         last = f"  {said.text}" if said else ""
-        lines.append(f"  {agent.task_id}  {agent.type} {seconds // 60}:{seconds % 60:02}{last}")
+        lines.append(f"  {agent.task_id}  {agent.type} {since}{last}")
     rest = len(state.active_agents) - _MAX_AGENTS
     if rest > 0:
         lines.append(f"  and {rest} more")

@@ -11,7 +11,6 @@ from tether.coordinator import (
     checkpoints,
     compaction,
     limits,
-    options,
     outputs,
     pausing,
     questions,
@@ -125,7 +124,7 @@ def pause(call: context.Context, name: str | None) -> answers.Answer:
         run.log(run_events.PAUSE_REQUESTED, by=run.actor)
         return status.answer(run, f"The coordinator of {run.name} pauses it.")
     with run.lock(wait_seconds=2.0):
-        settler = settling.Settler(finding.hands(call, run, options.load(run.root)))
+        settler = settling.Settler(finding.hands(call, run))
         pausing.pause(settler, USER_STOP)
     return status.answer(run, outputs.paused(run.state, run.state_file, ""))
 
@@ -151,6 +150,8 @@ def compact(
     out. Hooks call both.
     """
     run = finding.opened(call, name)
+    if call.environ.get(_TASK_VARIABLE):
+        return status.answer(run, "A worker of the run may compact: its checkpoint is kept.")
     found = limits.of(call.settings)
     left = percent if percent is not None else _context_left(call)
     if if_needed and (left is None or not gauges.is_low(left, found.context_percent)):
@@ -158,9 +159,8 @@ def compact(
         return status.answer(run, f"Context left: {known}. There is no need to compact.")
     if run.state.ended or run.state.paused_at:
         return status.answer(run, f"Run {run.name} is not running: its state is saved.")
-    hands = finding.hands(call, run, options.load(run.root))
+    compaction.persist(finding.hands(call, run), left)
     shown = found.context_percent if left is None else left
-    compaction.persist(hands, shown)
     return status.answer(run, outputs.before_compaction(run.state, shown, run.state_file))
 
 

@@ -58,5 +58,5 @@ WHERE run = :run AND id > :after AND session <> :session
 LIMIT 1;
 
 -- name: has_event
--- Whether a run has an event.
-SELECT id FROM events WHERE id = :id AND run = :run;
+-- Whether a run has an event: of another log than it was, one of the same number has another time.
+SELECT id FROM events WHERE id = :id AND run = :run AND at = :at;
