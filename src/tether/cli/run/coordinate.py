@@ -95,6 +95,8 @@ def resume(call: context.Context, /, name: str | None, once: bool, **given: Any)
     run goes on here, with the commands that it was started with.
     """
     run = finding.opened(call, name)
+    if once and finding.is_worker(call):
+        return status.answer(run, "This is a worker of the run: there is nothing to put right.")
     _require_open(run)
     if run.state.is_compacting:
         said = _after_compaction(call, run)

@@ -13,6 +13,7 @@ from tether.coordinator.gauges import command, model, reading
 from tether.tasks.sources import finding
 
 RUN_VARIABLE = "TETHER_RUN"
+TASK_VARIABLE = "TETHER_TASK"
 named = click.option("--run", "name", metavar="NAME", help="Which run; otherwise the latest one.")
 
 
@@ -27,6 +28,11 @@ def unopened(call: context.Context, name: str | None, session_id: str = "") -> r
     found = runs.RunId(said) if said else starting.latest(call.store, call.workspace)
     actor = "" if session_id else call.actor
     return runs.Run(call.store, call.workspace, found, session_id=session_id, actor=actor)
+
+
+def is_worker(call: context.Context) -> bool:
+    """Does a worker of a run call, whose context is its own affair?"""
+    return bool(call.environ.get(TASK_VARIABLE))
 
 
 def session_of(call: context.Context) -> ids.SessionId | None:

@@ -21,7 +21,6 @@ from tether.coordinator.gauges import model as gauges
 from tether.coordinator.state import USER_STOP
 from tether.store import run_events
 
-_TASK_VARIABLE = "TETHER_TASK"
 _STATUSES = ("implementing", "testing", "awaiting-verification")
 
 
@@ -150,7 +149,7 @@ def compact(
     out. Hooks call both.
     """
     run = finding.opened(call, name)
-    if call.environ.get(_TASK_VARIABLE):
+    if finding.is_worker(call):
         return status.answer(run, "A worker of the run may compact: its checkpoint is kept.")
     found = limits.of(call.settings)
     left = percent if percent is not None else _context_left(call)
@@ -171,7 +170,7 @@ def _context_left(call: context.Context) -> float | None:
 
 def _task(call: context.Context, run: runs.Run, named: str | None) -> tuple[str, str]:
     """The task that is meant, and the agent that has it."""
-    task_id = named or call.environ.get(_TASK_VARIABLE, "")
+    task_id = named or call.environ.get(finding.TASK_VARIABLE, "")
     if not task_id:
         raise errors.UsageError("Which task? Nothing was changed.", hint="Name it with --task ID.")
     if run.state.position(task_id) is None:
