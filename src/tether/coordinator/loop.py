@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from tether import clock
+from tether import clock, host
 from tether.agents import registry
 from tether.coordinator import (
     checkpoints,
@@ -24,6 +24,7 @@ from tether.coordinator import (
     pausing,
     recovery,
     replanning,
+    stopwatch,
 )
 from tether.coordinator.gauges import command as usage_command
 from tether.coordinator.gauges import model as gauges
@@ -70,6 +71,7 @@ class Loop:
         self._run = settler.run
         self._crew = settler.crew
         self._world = world
+        self._stopwatch = stopwatch.Stopwatch()
         self._watcher = replanning.Watcher(settler)
         self._weights: dict[str, int] = {}
         self._weighed = ""
@@ -152,10 +154,13 @@ class Loop:
 
     def _look_at_agents(self) -> None:
         now = self._run.now()
+        self._stopwatch.tick(now, host.monotonic_ms())
         for agent_id, agent in list(self._run.state.active_agents.items()):
             look = self._crew.look(agent_id)
             allowed = self._crew.allowed_ms(agent)
-            verdict = judging.judge(agent, look, now, allowed, self._crew.limits)
+            since = agent.last_checkpoint_time or agent.dispatched_at
+            then = self._stopwatch.now_since(since, now)
+            verdict = judging.judge(agent, look, then, allowed, self._crew.limits)
             if verdict.fate != "working":
                 # What it left last is worth more than how it ended.
                 checkpoints.gather(self._crew)
