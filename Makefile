@@ -45,6 +45,7 @@ bench: $(READY)
 	$(if $(HISTORIES),$(VENV)/bin/tether bench orphans $(HISTORIES) --json > bench/orphans.json,@echo "No histories in $(CORPORA)/orphans: bench/orphans.json stays as it is.")
 	$(VENV)/bin/tether bench vacuum --json > bench/vacuum.json
 	$(VENV)/bin/tether bench vacuum --scale 10 --rounds 1 --json > bench/vacuum-10x.json
+	$(VENV)/bin/tether bench coordinator --json > bench/coordinator.json
 	$(RUN) scripts/bench_table.py
 	$(RUN) scripts/accuracy.py
 

@@ -23,6 +23,7 @@ def main() -> None:
         *_tasks(_read("tasks")),
         *_tasks(_read("tasks-all-open")),
         *_evidence([_read(name) for name in ("evidence", "evidence-10x") if _is_there(name)]),
+        *_coordinator(_read("coordinator")),
     ]
     (DIRECTORY / "README.md").write_text("\n".join(lines) + "\n")
 
@@ -100,6 +101,55 @@ def _evidence(runs: list[dict[str, Any]]) -> list[str]:
             f"and {ratios['floor_by_file']:.2f}x of the floor file by file.",
         ]
     return lines
+
+
+def _coordinator(run: dict[str, Any]) -> list[str]:
+    lines = [
+        "",
+        "## Coordinator",
+        "",
+        "A run whose coordinator died with ten agents at work, taken over by `tether run recover`:",
+        "with the last snapshot, five events behind; with one that is a thousand events behind;",
+        "with a damaged one, so that the one before it counts; and with none, from the whole log",
+        "and the plan. Each leaves the state that the log gives when it is replayed from its",
+        "start, finds the agents that are gone, and the one task whose commit is missing. Against",
+        f"`{run['floor']}`, medians of {run['rounds']} rounds.",
+        "The aim at 10,000 tasks and 100,000 events is 2 s of CPU.",
+        "",
+        f"| tasks | events | {' | '.join(_COORDINATOR.values())} |",
+        "|---" * (len(_COORDINATOR) + 2) + "|",
+    ]
+    for size in run["sizes"]:
+        costs = [size["commands"][name] for name in _COORDINATOR]
+        cells = " | ".join(f"{c['cpu_ratio']:.1f}x, {c['cpu_ms'] / 1000:.2f} s" for c in costs)
+        lines.append(f"| {size['tasks']:,} | {size['events']:,} | {cells} |")
+    told = ", ".join(f"{_COORDINATOR[name]} {each:.2f}x" for name, each in run["growth"].items())
+    lines += [
+        "",
+        "In the first two rows as many tasks are completed, in half as many events in the second.",
+        f"The first against the second: {told}.",
+        "",
+        "In the coordinator itself, CPU: what one cycle costs while everybody is at work, one",
+        "save, and choosing what is given out next, now and when nothing was done yet.",
+        "",
+        f"| tasks | events | {' | '.join(_INSIDE)} |",
+        "|---" * (len(_INSIDE) + 2) + "|",
+    ]
+    for size in run["sizes"]:
+        costs = [size["inside"][name] for name in _INSIDE]
+        cells = " | ".join(f"{c['cpu_ratio']:.2f}x, {c['cpu_ms']:.1f} ms" for c in costs)
+        lines.append(f"| {size['tasks']:,} | {size['events']:,} | {cells} |")
+    return lines
+
+
+_COORDINATOR = {
+    "run recover": "recover",
+    "run recover, far behind": "far behind",
+    "run recover, damaged": "damaged",
+    "run recover, no snapshot": "no snapshot",
+    "run status --json": "status",
+}
+_INSIDE = ("first cycle", "idle cycle", "save", "choice", "first choice")
 
 
 def _costs(commands: dict[str, Any]) -> list[str]:

@@ -132,10 +132,8 @@ class Story:
     def _happenings(self) -> Iterator[Happening]:
         old, new = (reading.digest(each) for each in self._cast.plans)
         plan = self._cast.plans[0]
-        yield (
-            run_events.SESSION_START,
-            {"plan_file": plan.file, "total_tasks": len(plan.tasks), "plan_digest": old},
-        )
+        began = {"plan_file": plan.file, "total_tasks": len(plan.tasks), "base": None}
+        yield run_events.SESSION_START, {**began, "plan_digest": old}
         while self._told < self._count // 2:
             yield from self._step()
         changed = {"added": [], "removed": [], "changed": [plan.tasks[-1].id]}
@@ -144,38 +142,36 @@ class Story:
             yield from self._step()
 
     def _step(self) -> Iterator[Happening]:
-        """Something that keeps to the pace at which the tasks are to be completed."""
-        goal = DONE_SHARE * len(self._outlooks[self.state.plan_digest].tasks)
-        if len(self.state.completed) * self._count >= goal * self._told:
-            yield from self._meanwhile()
-        elif len(self._asked) > _OPEN_QUESTIONS:
+        """Everybody has something to do; they settle it at the pace that leads to the goal."""
+        state = self.state
+        goal = DONE_SHARE * len(self._fold.outlook.tasks)
+        if len(self._asked) > _OPEN_QUESTIONS:
             yield self._answer()
-        elif len(self.state.active_agents) < SLOTS:
-            yield from self._give_out()
+        elif len(state.active_agents) < SLOTS and (offer := self._offer()):
+            yield offer
+        elif len(state.completed) * self._count >= goal * self._told:
+            yield from self._meanwhile()
+        elif state.active_agents:
+            yield from self._settle(self._rng.choice(list(state.active_agents)))
         else:
-            yield from self._settle(self._rng.choice(list(self.state.active_agents)))
+            yield self._answer() if self._asked else self._usage()
 
-    def _give_out(self) -> Iterator[Happening]:
+    def _offer(self) -> Happening | None:
         state, waiting = self.state, set(self._asked.values())
         taken = {each.task_id for each in state.active_agents.values()}
-        agent_id = f"agent-{self._cast.run}-{self._next_id:07d}"
+        named: dict[str, Any] = {"agent_id": f"agent-{self._cast.run}-{self._next_id:07d}"}
         for task_id in state.pending_audit:
             if task_id not in taken and task_id not in waiting:
                 files = list(self._fold.outlook.tasks[task_id].files)
-                named = {"task_id": task_id, "agent_id": agent_id}
-                yield run_events.AUDITOR_DISPATCHED, {**named, "files_to_audit": files}
-                return
-        task_id = next((each for each in state.available if each not in waiting), "")
-        if task_id:
-            blockers = list(self._fold.outlook.tasks[task_id].blocked_by)
-            named = {"task_id": task_id, "agent_id": agent_id, "blocked_by": blockers}
-            yield run_events.DEVELOPER_DISPATCHED, {**named, "resumed": task_id in state.tallies}
-        elif state.active_agents:
-            yield from self._settle(next(iter(state.active_agents)))
-        elif self._asked:
-            yield self._answer()
-        else:
-            yield from self._meanwhile()
+                named |= {"task_id": task_id, "files_to_audit": files}
+                return run_events.AUDITOR_DISPATCHED, named
+        for task_id in state.available:
+            if task_id not in waiting:
+                blockers = list(self._fold.outlook.tasks[task_id].blocked_by)
+                is_known = task_id in state.tallies
+                named |= {"task_id": task_id, "blocked_by": blockers, "resumed": is_known}
+                return run_events.DEVELOPER_DISPATCHED, named
+        return None
 
     def _settle(self, agent_id: str) -> Iterator[Happening]:
         agent = self.state.active_agents[agent_id]
@@ -198,18 +194,15 @@ class Story:
         if chance < 0.002 and state.completed:
             yield from self._pause()
         elif chance < 0.01:
-            number = state.compaction_count + 1
-            said = {"compaction_number": number}
-            yield run_events.COMPACTION_START, {**said, "context_remaining": 9}
-            yield run_events.COMPACTION_COMPLETE, {**said, "full_reload": number % 2 == 0}
+            number = {"compaction_number": state.compaction_count + 1}
+            yield run_events.COMPACTION_START, {**number, "context_remaining": 9}
+            yield run_events.COMPACTION_COMPLETE, {**number, "full_reload": False}
         elif chance < 0.03 and self._asked:
             yield self._answer()
         elif chance < 0.05 and who and len(self._asked) < _OPEN_QUESTIONS:
             yield self._question(str(named["task_id"]), who, "Should old readings be kept?")
         elif chance < 0.12 or not who:
-            left = self._rng.randrange(20, 100)
-            usage = {"utilisation": 100 - left, "remaining": left, "resets_at": None}
-            yield run_events.USAGE_CHECK, usage
+            yield self._usage()
         elif chance < 0.2:
             yield run_events.CHECKPOINT_REQUESTED, named
         else:
@@ -254,6 +247,11 @@ class Story:
         said = {"question": number, "task_id": task_id, "response": "retry"}
         return run_events.DIVINE_RESPONSE_RECEIVED, said
 
+    def _usage(self) -> Happening:
+        left = self._rng.randrange(20, 100)
+        usage = {"utilisation": 100 - left, "remaining": left, "resets_at": None}
+        return run_events.USAGE_CHECK, usage
+
     def _completion(self, _: ActiveAgent) -> dict[str, Any]:
         sha = self._cast.commits[len(self.state.completed)]
         return {"evidence_summary": "1 command succeeded", "commit_sha": sha, "branch": None}
@@ -277,7 +275,7 @@ _OF_DEVELOPERS = (
         5,
         lambda story, agent: {
             "blocker": "worker ended with status 1\nAssertionError: 12 != 13",
-            "attempt_number": story._attempt(agent),  # noqa: SLF001 (of this file)
+            "attempt_number": story._attempt(agent),
             "escalate": False,
         },
     ),
@@ -286,7 +284,7 @@ _OF_DEVELOPERS = (
         3,
         lambda story, agent: {
             "timeout_ms": _LIMITS.worker_ms,
-            "attempt_number": story._attempt(agent),  # noqa: SLF001 (of this file)
+            "attempt_number": story._attempt(agent),
         },
     ),
     _Ending(run_events.AGENT_STALLED, 2, lambda *_: {"missed_checkpoints": 3}),
@@ -296,7 +294,7 @@ _OF_AUDITORS = (
     _Ending(
         run_events.TASK_COMPLETE,
         92,
-        lambda story, agent: story._completion(agent),  # noqa: SLF001 (of this file)
+        lambda story, agent: story._completion(agent),
     ),
     _Ending(
         run_events.AUDITOR_FAIL,

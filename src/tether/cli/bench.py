@@ -234,6 +234,48 @@ def _vacuum_table(result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+@bench.command()
+@click.option(
+    "--tasks",
+    default=10_000,
+    show_default=True,
+    type=click.IntRange(100, 10_000),
+    help="Of the run's plan; its file may not be larger.",
+)
+@click.option(
+    "--events",
+    "count",
+    default=100_000,
+    show_default=True,
+    type=click.IntRange(1000, 1_000_000),
+    help="Of the run's log; the store has about twice as many.",
+)
+@click.option("--rounds", default=5, show_default=True, type=click.IntRange(1, 100))
+@cold.answering
+def coordinator(tasks: int, count: int, rounds: int) -> answers.Answer:
+    """What taking over a run costs, with its snapshot, an older one, a damaged one and none.
+
+    Also with half of the events, a tenth of them, and a tenth of the tasks: to see what grows with
+    what.
+    """
+    from tether.bench import coordinator as harness
+
+    result = harness.measure(tasks, count, rounds)
+    return answers.Answer("coordinator", result, lambda: _coordinator_table(result))
+
+
+def _coordinator_table(result: dict[str, Any]) -> str:
+    lines = [f"against {result['floor']}, {result['rounds']} rounds"]
+    for size in result["sizes"]:
+        named = f"{size['tasks']:,} tasks, {size['completed']:,} of them completed"
+        lines += ["", f"{named}, {size['events']:,} events", "", *_rows(size["commands"]), ""]
+        for name, cost in size["inside"].items():
+            figures = f"{cost['cpu_ms']:>9.1f} {cost['wall_ms']:>9.1f}"
+            lines.append(f"{name:<26} {cost['cpu_ratio']:>7.2f}x {'':>8} {figures}")
+    grown = ", ".join(f"{name} {ratio}x" for name, ratio in result["growth"].items())
+    return "\n".join([*lines, "", f"with twice the events: {grown}"])
+
+
 def _claims_table(result: dict[str, Any]) -> str:
     lines = []
     for store, found in result["stores"].items():
