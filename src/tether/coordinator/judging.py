@@ -16,6 +16,8 @@ START_MS = 60_000
 # The wrapper ends what takes too long itself; this is for a wrapper that does not.
 _SLACK_MS = 60_000
 _MAX_BACK_OFF_MS = 60_000
+# What a program does not do to itself.
+_KILLS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Verdict(NamedTuple):
@@ -61,6 +63,9 @@ def _by_report(report: jobs.Report) -> Verdict:
         return Verdict("done")
     if any(each.timed_out for each in report.results):
         return Verdict("timeout", "it took too long")
+    if any(each.signal in _KILLS for each in report.results):
+        # By whom or by what, as when memory is short: it is dead, and said nothing of the task.
+        return Verdict("gone", failures(report))
     return Verdict("failed", failures(report))
 
 
