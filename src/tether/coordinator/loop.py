@@ -92,7 +92,7 @@ class Loop:
         state = self._run.state
         if is_new:
             self._run.save("session_start")
-        elif not state.paused_at:
+        elif not (state.paused_at or state.ended):
             found = recovery.recover(self._settler, takes_over=True)
             self._world.tell(outputs.recovered(found, self._run.state))
         elif resumes_now or state.pause_reason != USAGE_LIMIT or self._may_resume():

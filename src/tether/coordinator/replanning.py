@@ -42,7 +42,7 @@ def merged(
     tasks = []
     for task in new.tasks:
         before = known.get(task.id)
-        is_started = task.id in begun and before is not None
+        is_started = task.id in begun
         differs = before is None or _criteria(before) != _criteria(task)
         is_held = (
             differs
@@ -93,7 +93,8 @@ class Watcher:
         questions = [
             (task_id, _asked(new.by_id[task_id], is_new=task_id not in old.by_id))
             for task_id in held
-            if _context(new.by_id[task_id]) not in answers and task_id not in waiting
+            if (task_id not in old.by_id or _context(new.by_id[task_id]) not in answers)
+            and task_id not in waiting
         ]
         found = changes.compare(old, plan)
         if not found and not questions:
@@ -140,7 +141,7 @@ def _asked(task: model.PlanTask, *, is_new: bool) -> crew.Asked:
 
 
 def _context(task: model.PlanTask) -> str:
-    said = repr(_criteria(task)).encode("utf-8", "surrogatepass")
+    said = repr((task.id, _criteria(task))).encode("utf-8", "surrogatepass")
     return f"{_CONTEXT}{hashlib.sha256(said).hexdigest()[:16]}"
 
 
