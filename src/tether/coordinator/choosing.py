@@ -7,7 +7,8 @@ up its own task and what depends on it, nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from tether.agents import paths
@@ -50,24 +51,24 @@ def choose(
         return [Offer(AUDITOR, each) for each in again][:free]
     waiting = state.waiting()
     audits = [e for e in state.pending_audit if e not in looked_at and e not in waiting]
-    ready = _apart(by_urgency(state, outlook, weights, held), state, outlook)
-    restored = [each for each in ready if each in state.restored]
-    offers = [Offer(DEVELOPER, each) for each in restored]
+    urgent = by_urgency(state, outlook, weights, held)
+    # Those that were interrupted come first, also where others want the same paths.
+    urgent.sort(key=lambda each: each not in state.restored)
+    ready = list(itertools.islice(_apart(urgent, state, outlook), free))
+    offers = [Offer(DEVELOPER, each) for each in ready if each in state.restored]
     offers += [Offer(AUDITOR, each) for each in audits]
     offers += [Offer(DEVELOPER, each) for each in ready if each not in state.restored]
     return offers[:free]
 
 
-def _apart(ready: Iterable[str], state: State, outlook: Outlook) -> list[str]:
+def _apart(ready: Iterable[str], state: State, outlook: Outlook) -> Iterator[str]:
     """Those that touch no path of each other, or of what is being worked on."""
     taken = locked_files(state, outlook)
-    apart = []
     for task_id in ready:
         wanted = outlook.tasks[task_id].files
         if not any(paths.overlap(one, other) for one in wanted for other in taken):
             taken += wanted
-            apart.append(task_id)
-    return apart
+            yield task_id
 
 
 def by_urgency(

@@ -42,10 +42,9 @@ def _copy(root: files.Root, digest: str) -> model.Plan | None:
     except _LOST:
         return None
     try:
-        plan = reading.decode(raw)
+        return reading.decode(raw, digest)
     except errors.FileError:
         return None
-    return plan if reading.digest(plan) == digest else None
 
 
 def _from_file(place: workspace.Workspace, state: State, digest: str) -> model.Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tether import errors, workspace
 from tether.coordinator import copies, options, runs
 from tether.coordinator.plans import model
-from tether.store import port, run_events
+from tether.store import events, port, run_events
 
 
 def name_for(store: port.Store, place: workspace.Workspace, plan_file: str) -> runs.RunId:
@@ -30,16 +30,6 @@ def _is_of(store: port.Store, place: workspace.Workspace, name: str, plan_file: 
     return state.plan_file == plan_file and not state.ended
 
 
-def is_over(store: port.Store, place: workspace.Workspace, name: str) -> bool:
-    """Has this run come to its end? One whose plan is lost cannot go on either."""
-    try:
-        return bool(runs.Run(store, place, runs.RunId(name)).open().state.ended)
-    except errors.NotFound:
-        return False
-    except copies.PlanLost:
-        return True
-
-
 def latest(store: port.Store, place: workspace.Workspace) -> runs.RunId:
     """The run that did something last; one that is not over comes first."""
     known = runs.names(store, place)
@@ -47,7 +37,8 @@ def latest(store: port.Store, place: workspace.Workspace) -> runs.RunId:
         raise errors.NotFound(
             "There is no run here yet.", hint="Start one with `tether run start PLAN --worker CMD`."
         )
-    open_ones = [name for name in known if not is_over(store, place, name)]
+    over = events.ended_runs(store)
+    open_ones = [name for name in known if name not in over]
     return runs.RunId((open_ones or known)[-1])
 
 

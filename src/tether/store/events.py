@@ -7,6 +7,7 @@ transaction takes. Types that a newer Tether wrote are kept and shown, never ref
 from __future__ import annotations
 
 import json
+import operator
 import time
 from collections.abc import Callable, Iterator
 
@@ -212,13 +213,30 @@ def latest(store: port.Store, limit: int, wanted: Filter = _ALL) -> list[Event]:
 
 def of_run(store: port.Store, run: str, event_id: int, limit: int = 1_000_000) -> list[Event]:
     """What a run did after an event, oldest first."""
+    # Without a snapshot that is all of it; this room's callers have loaded what is quicker.
+    import msgspec
+
+    quick = msgspec.json.Decoder().decode
+
+    def decode(raw: str) -> Any:
+        try:
+            return quick(raw)
+        except msgspec.DecodeError:
+            return _decode(raw)  # it takes more: half characters, numbers that are none
+
     found = store.rows(_SQL.of_run, run=run, after=event_id, limit=limit)
-    return [_event(row) for row in found]
+    return [_event(row, decode) for row in found]
 
 
 def runs(store: port.Store) -> list[str]:
     """The runs that the log tells of; the one that did something last comes last."""
     return [row["run"] for row in store.rows(_SQL.runs)]
+
+
+def ended_runs(store: port.Store) -> set[str]:
+    """The runs that have come to their end, and were not taken up again."""
+    last = {row["run"]: row["type"] for row in store.rows(_SQL.endings)}
+    return {run for run, kind in last.items() if kind != "session_resume"}
 
 
 def newest_id(store: port.Store) -> int:
@@ -273,12 +291,16 @@ def is_readable(row: port.Row) -> bool:
         return False
 
 
-def _event(row: port.Row) -> Event:
+_columns = operator.itemgetter("id", "at", "type", "actor", "session", "source", "task", "run")
+_decode = json.JSONDecoder().decode
+
+
+def _event(row: port.Row, decode: Callable[[str], Any] = _decode) -> Event:
     try:
-        data = json.loads(row["data"])
+        data = decode(row["data"])
         if not isinstance(data, dict):
             raise ValueError("not an object")
-        return Event(**{**row, "data": data})
+        return Event._make((*_columns(row), data))
     except (ValueError, TypeError) as problem:
         raise errors.StoreCorrupt(
             f"Event {row['id']} cannot be read: the store's file is damaged."

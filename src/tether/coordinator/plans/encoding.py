@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
 
@@ -29,18 +29,33 @@ def digest(plan: model.Plan) -> str:
     return hashlib.sha256(_canonical(_value(plan, _LINES))).hexdigest()
 
 
-def decode(raw: bytes) -> model.Plan:
-    """The plan that was encoded; FileError if these bytes are none."""
+def decode(raw: bytes, known: str = "") -> model.Plan:
+    """The plan that was encoded; FileError for all else, and for another digest than `known`."""
     try:
         value = json.loads(raw.decode("utf-8"))
         if not isinstance(value, dict) or value.pop("version", None) != _VERSION:
             raise ValueError("another version")
-        plan = msgspec.convert(_made(model.Plan, value), model.Plan)
+        found = msgspec.convert(value, _PLAN)
     except (ValueError, TypeError, RecursionError) as problem:
         raise _refusal() from problem
-    if not all(map(ids.TaskId.is_valid, _ids(plan))):
+    # What was encoded is canonical: without the lines it is what the digest is of.
+    if known and hashlib.sha256(_canonical(_without_lines(value))).hexdigest() != known:
+        raise _refusal()
+    plan = _plan(found)
+    if not all(map(ids.TaskId.is_valid, set(_ids(plan)))):
         raise _refusal()
     return plan
+
+
+def _without_lines(value: dict[str, Any]) -> dict[str, Any]:
+    """A plan or a part of it, as JSON has it, but for where it stands."""
+    found = value.copy()
+    for name in _LINES:
+        found.pop(name, None)
+    for name in _INNER:
+        if name in found:
+            found[name] = [_without_lines(each) for each in found[name]]
+    return found
 
 
 def _refusal() -> errors.FileError:
@@ -56,35 +71,41 @@ def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-def _value(record: Any, without: tuple[str, ...]) -> Any:
+def _value(record: Any, without: tuple[str, ...]) -> dict[str, Any]:
     """A record as JSON has it: only fields that differ from what is usual."""
-    if not hasattr(record, "_fields"):
-        is_list = isinstance(record, tuple)
-        return [_value(each, without) for each in record] if is_list else record
     usual = record._field_defaults
-    return {
-        name: _value(value, without)
+    found = {
+        name: value
         for name, value in zip(record._fields, record, strict=True)
-        if name not in without and (name not in usual or usual[name] != value)
+        if (name not in usual or usual[name] != value) and name not in without
     }
+    for name in _INNER:
+        if name in found:
+            found[name] = [_value(each, without) for each in found[name]]
+    return found
 
 
-_INNER: dict[str, type[Any]] = {"tasks": model.PlanTask, "criteria": model.Criterion}
+_INNER = ("tasks", "criteria")
 
 
-def _made(kind: type[Any], value: Any) -> list[Any]:
-    """The fields of a record in their order, as `msgspec` takes named tuples."""
-    if not isinstance(value, dict) or not value.keys() <= set(kind._fields):
-        raise ValueError("not the fields of a record")
-    if missing := set(kind._fields) - value.keys() - kind._field_defaults.keys():
-        raise ValueError(f"fields are missing: {sorted(missing)}")
-    return [_field(name, value.get(name, kind._field_defaults.get(name))) for name in kind._fields]
+def _checked(kind: type[Any], **inner: Any) -> type[Any]:
+    """A type of the same fields that `msgspec` makes of a JSON object, checking every value."""
+    hints = {**get_type_hints(kind), **inner}
+    usual = kind._field_defaults
+    fields = [(n, hints[n], usual[n]) if n in usual else (n, hints[n]) for n in kind._fields]
+    return msgspec.defstruct(kind.__name__, fields, forbid_unknown_fields=True, gc=False)
 
 
-def _field(name: str, value: Any) -> Any:
-    inner = _INNER.get(name)
-    if inner is None:
-        return value
-    if not isinstance(value, (list, tuple)):
-        raise ValueError("not a list of records")
-    return [_made(inner, each) for each in value]
+_CRITERION = _checked(model.Criterion)
+_TASK = _checked(model.PlanTask, criteria=tuple[_CRITERION, ...])  # type: ignore[valid-type]
+_PLAN = _checked(model.Plan, tasks=tuple[_TASK, ...])  # type: ignore[valid-type]
+
+
+def _plan(found: Any) -> model.Plan:
+    """What was checked, as named tuples: the same fields in the same order."""
+    for task in found.tasks:
+        task.criteria = tuple(
+            model.Criterion(each.text, each.command, each.line) for each in task.criteria
+        )
+    tasks = tuple(model.PlanTask._make(msgspec.structs.astuple(task)) for task in found.tasks)
+    return model.Plan(found.file, found.title, tasks)

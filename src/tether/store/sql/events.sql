@@ -60,3 +60,8 @@ LIMIT 1;
 -- name: has_event
 -- Whether a run has an event: of another log than it was, one of the same number has another time.
 SELECT id FROM events WHERE id = :id AND run = :run AND at = :at;
+
+-- name: endings
+-- Where runs ended or were taken up again: by the index of types, because there are few of these.
+SELECT run, type FROM events
+WHERE type IN ('workflow_complete', 'workflow_failed', 'session_resume') ORDER BY id;
