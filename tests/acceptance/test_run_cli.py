@@ -132,12 +132,12 @@ def test_after_the_last_failure_a_person_decides_and_the_rest_goes_on(
     diamond.fails("b")
     process = diamond.begin(env=ONE_FAILURE)
     found = diamond.until(lambda run: run["counts"]["completed"] == 2 and run["failed_tasks"])
-    assert found["failed_tasks"] == {"b": "its worker gave up 1 times"}
+    assert found["failed_tasks"] == {"b": "its worker gave up once"}
     [question] = running.open_questions(found)
     assert question["options"] == ["retry", "skip", "complete"]
     shown = diamond.done("run", "status").out
     assert f"QUESTION {question['id']} about b: " in shown
-    assert "failed: b: its worker gave up 1 times" in shown
+    assert "failed: b: its worker gave up once" in shown
     diamond.done("run", "answer", "b", "Use the back door.")
     ended = running.ended(process)
     assert ended.code == 0, ended
@@ -515,6 +515,14 @@ def test_work_that_is_not_committed_does_not_pass(place: running.Place) -> None:
     assert first["data"]["blocker"] == "Commit what you changed; not committed: out/a"
 
 
+def test_branches_need_a_commit_to_start_from(place: running.Place, git: Git) -> None:
+    git("checkout", "-q", "--orphan", "empty", cwd=place.top)
+    ended = place.start("--worktrees")
+    assert ended.code == 3
+    assert "There is no commit yet that branches could start from" in ended.err
+    assert "There is no run here yet" in place.done("run", "list").out
+
+
 # The workspace's own tasks
 
 
@@ -619,6 +627,32 @@ def test_an_agent_coordinates_a_run_itself(place: running.Place) -> None:
     place.done("run", "assign", "b", env=AGENT)
     place.done("run", "done", "b", env=AGENT)
     assert place.status()["state"] == "complete"
+
+
+def test_what_an_agent_asks_has_options_of_its_own(place: running.Place) -> None:
+    """Also about a task that nobody works on: `skip` is a word, and leaves nothing out."""
+    place.done("run", "start", "plan.md", env=AGENT)
+    place.done("run", "ask", "--task", "a", "Slow tests?", "--option", "skip", env=AGENT)
+    place.done("run", "answer", "skip")
+    found = place.status()
+    assert (found["guidance"], found["available_tasks"]) == ({"a": "skip"}, ["a"])
+    assert "\nA person answered: skip\n" in place.done("run", "assign", "a", env=AGENT).out
+
+
+def test_a_checkpoint_of_what_nobody_works_on_is_refused(place: running.Place) -> None:
+    place.done("run", "start", "plan.md", env=AGENT)
+    assert place.call("run", "checkpoint", "--task", "a", "half of it", env=AGENT).code == 3
+
+
+def test_an_agent_is_told_to_commit_what_its_helper_made(place: running.Place) -> None:
+    place.done("run", "start", "plan.md", "--worktrees", env=AGENT)
+    assigned = place.done("run", "assign", "a", "--json", env=AGENT).json["assignment"]
+    out = Path(assigned["directory"], "out")
+    out.mkdir()
+    (out / "a").touch()
+    ended = place.call("run", "done", "a", env=AGENT)
+    assert ended.code == 1, ended
+    assert "Commit what you changed; not committed: out/a" in ended.out
 
 
 def test_what_an_agent_had_completed_is_looked_at_again_after_a_pause(

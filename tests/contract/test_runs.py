@@ -458,6 +458,16 @@ def test_a_plan_whose_run_is_over_gets_a_new_one(run_of: OpenRun) -> None:
     assert starting.latest(store, place) == "house-2"
 
 
+def test_the_latest_run_is_one_that_is_not_over(run_of: OpenRun) -> None:
+    run = begun(run_of("c1"))
+    other = begun(runs.Run(run.store, run.place, runs.RunId("garden"), session_id="c2"))
+    assert starting.latest(run.store, run.place) == "garden"
+    other.log(run_events.WORKFLOW_FAILED, reason="what is left has failed", last_state={})
+    assert starting.latest(run.store, run.place) == "house"
+    other.log(run_events.SESSION_RESUME, resume_count=1, tasks_to_revalidate=[])
+    assert starting.latest(run.store, run.place) == "garden", "it is tried again"
+
+
 def test_a_run_whose_plan_is_lost_is_no_run_of_a_plan_any_more(run_of: OpenRun) -> None:
     run = begun(run_of("c1"), "house.md")
     shutil.rmtree(run.root.path)

@@ -51,7 +51,7 @@ class Fold:
         if event.id <= self.state.last_applied_event:
             return False
         handler = _HANDLERS.get(event.type)
-        if handler is None:
+        if handler is None or not _NEEDED[event.type] <= event.data.keys():
             self.state.skipped_events += 1
         else:
             handler(self, event)
@@ -445,3 +445,6 @@ _TABLE: dict[EventType, Handler] = {
     run_events.STATE_CHECKPOINT: _state_checkpoint,
 }
 _HANDLERS = {kind.name: handler for kind, handler in _TABLE.items()}
+# What came later is not in older logs.
+_LATER = {"base"}
+_NEEDED = {kind.name: set(kind.fields) - _LATER for kind in _TABLE}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 
 from tether import errors, host
-from tether.coordinator import choosing, crew, judging
+from tether.coordinator import asking, choosing, crew, judging
 from tether.coordinator.settling import Settler
 
 _POLL_SECONDS = 0.1
@@ -17,7 +17,7 @@ _POLL_SECONDS = 0.1
 
 def assign(
     hands: crew.Crew, task_id: str, process: host.Process | None
-) -> crew.Assigned | crew.Asked:
+) -> crew.Assigned | asking.Asked:
     """Give a task out; what its worker is told, or what a person must be asked first.
 
     The worker lives as long as the process of its coordinator.
@@ -52,7 +52,9 @@ def finish(settler: Settler, task_id: str) -> bool:
     run = settler.run
     agent_id = run.state.in_progress.get(task_id, "")
     if agent_id:
-        settler.ready(agent_id, run.state.active_agents[agent_id])
+        settler.settle(agent_id, run.state.active_agents[agent_id], judging.Verdict("done"))
+        if run.state.position(task_id) != "pending_audit":
+            return False  # what is missing is among its fixes
     if run.state.position(task_id) != "pending_audit":
         raise errors.NotAllowed(
             f"{task_id} is not being worked on, so it cannot be done. Nothing was changed.",
@@ -82,6 +84,9 @@ def give_up(settler: Settler, task_id: str, reason: str) -> None:
 
 def _audit(settler: Settler, task_id: str) -> None:
     auditor = settler.crew.give_to_auditor(task_id)
+    if isinstance(auditor, asking.Asked):
+        settler.ask(task_id, auditor)
+        return
     if settler.crew.has_audit(task_id):
         _wait(settler, auditor)
     else:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tether import errors
 from tether.coordinator import checkpoints, crew, integrity, runs
+from tether.coordinator.gauges import model as gauges
 from tether.coordinator.limits import Limits
 from tether.coordinator.state import State
 from tether.store import run_events
@@ -28,6 +29,15 @@ class Reloaded(NamedTuple):
 def is_full_reload(compaction_count: int, every: int) -> bool:
     """Is this one after which the whole plan is read again?"""
     return compaction_count % every == 0
+
+
+def is_needed(context: gauges.Context | None, state: State, limits: Limits) -> bool:
+    """Is little context left? What was measured before the last compaction says nothing. Pure."""
+    return (
+        context is not None
+        and gauges.is_low(context.remaining, limits.context_percent)
+        and (context.at is None or context.at > state.compacted_at)
+    )
 
 
 def persist(hands: crew.Crew, context_remaining: float | None) -> State:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tether import errors, git, host, ids, redaction, text
 from tether.agents import claims, lookout, registry, roll
 from tether.agents import model as agents
-from tether.coordinator import assignments, checkouts, options, runs, taskfiles
+from tether.coordinator import asking, assignments, checkouts, options, runs, taskfiles
 from tether.coordinator.jobs import folder, looking, starting, stopping
 from tether.coordinator.jobs import model as jobs
 from tether.coordinator.limits import Limits
@@ -41,14 +41,6 @@ class Assigned(NamedTuple):
     agent_id: str
     place: agents.Place
     prompt: str
-
-
-class Asked(NamedTuple):
-    """A task could not be given out, and a person is asked why."""
-
-    question: str
-    options: tuple[str, ...]
-    context: str = ""
 
 
 class Crew:
@@ -78,21 +70,21 @@ class Crew:
 
     # Giving out
 
-    def give_to_developer(self, task_id: str) -> str | Asked:
+    def give_to_developer(self, task_id: str) -> str | asking.Asked:
         """Give a task to a worker; the worker's id, or what a person must be asked first."""
         given = self.assign(task_id)
-        if isinstance(given, Asked):
+        if isinstance(given, asking.Asked):
             return given
         command, allowed_ms = self.options.worker, self.limits.worker_ms
         step = self._step("worker", command, given.agent_id, given.prompt, allowed_ms)
         self._start(self.run.outlook.tasks[task_id], given.agent_id, given.place, (step,))
         return given.agent_id
 
-    def assign(self, task_id: str) -> Assigned | Asked:
+    def assign(self, task_id: str) -> Assigned | asking.Asked:
         """Write down that a task is given out: what its worker is told, and where it works."""
         task = self.run.outlook.tasks[task_id]
         place = self._checkout(task)
-        if isinstance(place, Asked):
+        if isinstance(place, asking.Asked):
             return place
         state = self.run.state
         # Only looked up: what is not in the log must not come into the state.
@@ -124,13 +116,19 @@ class Crew:
         self.keeper.take(task, agent_id, place)
         return Assigned(agent_id, place, prompt)
 
-    def give_to_auditor(self, task_id: str) -> str:
-        """Let a task's result be looked at; the auditor's id.
+    def give_to_auditor(self, task_id: str) -> str | asking.Asked:
+        """Let a task's result be looked at; the auditor's id, or what a person must be asked first.
 
         Without a command to run or to ask there is no process: whoever calls settles it at once.
         """
         task = self.task(task_id)
         place = self.place_of(task_id)
+        if self.has_worktrees and place.worktree is None:
+            # Never in anybody else's checkout: it is made again, with what its branch has.
+            made = self._checkout(task)
+            if isinstance(made, asking.Asked):
+                return made
+            place = made
         agent_id = self._enlist(
             task,
             AUDITOR,
@@ -207,7 +205,7 @@ class Crew:
         at = self.folder(agent_id)
         job = jobs.Job(
             agent_id,
-            place.worktree or self.run.place.place,
+            self._directory(place),
             {
                 "TETHER_AGENT": roll.require(self.run.store.rows, agent_id).agent_name,
                 "TETHER_KIND": "other",
@@ -224,6 +222,14 @@ class Crew:
         process = starting.start(self.run.root, job, inherited)
         if process is not None:
             self.introduce(agent_id, process, place)
+
+    def _directory(self, place: agents.Place) -> str:
+        """Where an agent works; with branches that is the checkout of its own and no other."""
+        if place.worktree is not None:
+            return place.worktree
+        if self.has_worktrees:
+            raise errors.GitError("The checkout of a task is gone. Its branch is as it was.")
+        return self.run.place.place
 
     def introduce(self, agent_id: str, process: host.Process, place: agents.Place) -> None:
         """Say which process an agent is: it lives as long as that."""
@@ -253,7 +259,7 @@ class Crew:
 
     # Where they work
 
-    def _checkout(self, task: PlanTask) -> agents.Place | Asked:
+    def _checkout(self, task: PlanTask) -> agents.Place | asking.Asked:
         if not self.has_worktrees:
             return self.place_of(task.id)
         completed = self.run.state.completed
@@ -272,7 +278,7 @@ class Crew:
         )
         if isinstance(found, checkouts.Checkout):
             return agents.Place(found.path, _short(found.branch), found.head)
-        return _question(task, found)
+        return asking.about_checkout(task, found)
 
     def place_of(self, task_id: str) -> agents.Place:
         """Where a task is worked on."""
@@ -310,11 +316,12 @@ class Crew:
             stopping.sweep_processes(self.run.root, agent_id)
         return found
 
-    def stop(self, agent_id: str) -> jobs.Look:
+    def stop(self, agent_id: str, *, at_once: bool = False) -> jobs.Look:
         """End an agent that is at work; helpers end with whom they help."""
         if self._is_helper(agent_id):
             return self.look(agent_id)
-        return stopping.stop(self.run.root, agent_id, self.limits.grace_seconds)
+        grace_seconds = 0 if at_once else self.limits.grace_seconds
+        return stopping.stop(self.run.root, agent_id, grace_seconds)
 
     def dismiss(
         self, transaction: port.Transaction, agent_id: str, outcome: str = claims.RELEASED
@@ -357,24 +364,6 @@ class Crew:
 
 def _short(branch: str) -> str:
     return branch.removeprefix("refs/heads/")
-
-
-def _question(task: PlanTask, found: checkouts.Conflict | checkouts.Dirty) -> Asked:
-    shown = text.one_line(", ".join(found.paths[:5]), 300)
-    if isinstance(found, checkouts.Conflict):
-        return Asked(
-            f"The branches that {task.id} depends on do not merge: {found.task_id} conflicts in"
-            f" {shown}. Merge the others into {_short(found.branch)}, then"
-            " answer.",
-            ("retry", "skip"),
-            "merge_conflict",
-        )
-    return Asked(
-        f"The checkout of {task.id} has uncommitted changes ({shown}), and what it depends on"
-        " cannot be merged into it. Commit or move them, then answer.",
-        ("retry", "skip"),
-        "dirty_checkout",
-    )
 
 
 def _path_with_tether(path: str) -> str:

@@ -53,6 +53,21 @@ def contradictions(
     return [*found, *_absent_files(state, outlook, top)][:_MAX_SHOWN]
 
 
+def unmerged(state: State, outlook: Outlook, repository: git.Git) -> list[str]:
+    """The branches that together have everything: the last ones, and what these do not have."""
+    done = {t: c for t, c in state.completed.items() if c.branch and git.Oid.is_valid(c.commit_sha)}
+    needed = {each for task in outlook.plan.tasks for each in task.blocked_by}
+    last = [task_id for task_id in done if task_id not in needed]
+    rest = {git.Oid(c.commit_sha): c.branch for t, c in done.items() if t not in last}
+    tips = [git.Oid(done[task_id].commit_sha) for task_id in last]
+    gone = repository.missing([*rest, *tips])
+    outside = repository.log(
+        [oid for oid in rest if oid not in gone], exclude=[oid for oid in tips if oid not in gone]
+    )
+    missed = {commit.oid for commit in outside}
+    return [done[t].branch for t in last] + [b for oid, b in rest.items() if oid in missed]
+
+
 def _is_anywhere(repository: git.Git, branch: str, oid: git.Oid) -> bool:
     """On its branch, or merged into what is checked out: then the branch may go."""
     head = repository.head()

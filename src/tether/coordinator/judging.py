@@ -98,11 +98,11 @@ def is_once_too_often(state: State, task_id: str, limits: Limits) -> str:
     for count, limit, what in (
         (tally.incomplete, limits.failure_limit, "its worker gave up"),
         (tally.audit_failures, limits.failure_limit, "it did not pass its audit"),
-        (tally.timeouts, limits.failure_limit, "it took too long"),
+        (tally.timeouts, limits.failure_limit, "it took too long or left no checkpoints"),
         (tally.deaths, limits.death_limit, "its worker vanished"),
     ):
         if count >= limit:
-            return f"{what} {count} times"
+            return f"{what} {f'{count} times' if count > 1 else 'once'}"
     return ""
 
 

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from tether import clock, host
-from tether.agents import registry
+from tether.agents import claims, registry
 from tether.coordinator import (
+    asking,
     checkpoints,
     choosing,
     compaction,
@@ -32,7 +33,7 @@ from tether.coordinator.notifying import Notifier
 from tether.coordinator.plans import graph
 from tether.coordinator.settling import COMPLETE, Settler
 from tether.coordinator.state import AUDITOR, SYSTEM_ERROR, USAGE_LIMIT, USER_STOP
-from tether.store import run_events
+from tether.store import events, run_events
 
 Ending = Literal["complete", "failed", "stopped"]
 POLL_SECONDS = 0.5
@@ -40,6 +41,7 @@ _JOURNAL_SECONDS = 10.0
 _STANDING_SECONDS = 10.0
 _SWEEP_SECONDS = 60
 _CONTEXT_SECONDS = 15
+_JOURNAL_EVENTS = 500
 
 
 class World(NamedTuple):
@@ -78,11 +80,13 @@ class Loop:
         self._compacted = self._run.state.compaction_count
         self._told: set[int] = set()
         self._told_to = self._run.state.last_applied_event
-        self._lines: list[str] = []
+        found = events.latest(self._run.store, _JOURNAL_EVENTS, events.Filter(run=self._run.name))
+        self._lines = list(narrating.lines(found))
         self._saved = 0
         self._journal_at = self._standing_at = self._sweep_at = self._usage_at = -1e9
         self._context_at = -1e9
         self._held: dict[str, str] = {}
+        self._told_held: set[str] = set()
         self._usage_problem = ""
 
     # Beginning
@@ -97,6 +101,7 @@ class Loop:
             self._world.tell(outputs.recovered(found, self._run.state))
         elif resumes_now or state.pause_reason != USAGE_LIMIT or self._may_resume():
             self._resume()
+            return
         self._tell_questions()
 
     def work(self) -> Ending:
@@ -111,7 +116,7 @@ class Loop:
     def pause_after_error(self) -> None:
         """Save what there is; whoever resumes goes on from there."""
         pausing.pause(self._settler, SYSTEM_ERROR)
-        self._say(outputs.paused(self._run.state, self._run.state_file, ""))
+        self._tell_paused("")
         self._notify("pause", "The run stopped after an error.")
 
     # One round
@@ -160,6 +165,9 @@ class Loop:
             allowed = self._crew.allowed_ms(agent)
             since = agent.last_checkpoint_time or agent.dispatched_at
             then = self._stopwatch.now_since(since, now)
+            # What the machine slept before the last checkpoint is no time of the worker either.
+            began = self._stopwatch.now_since(agent.dispatched_at, now)
+            allowed += clock.parse(then) - clock.parse(began)
             verdict = judging.judge(agent, look, then, allowed, self._crew.limits)
             if verdict.fate != "working":
                 # What it left last is worth more than how it ended.
@@ -177,7 +185,16 @@ class Loop:
                 else:
                     self._dispatch(offer.task_id)
             except crew.Held:
-                self._held[offer.task_id] = ""
+                self._tell_held(offer.task_id)
+
+    def _tell_held(self, task_id: str) -> None:
+        """Somebody else has it; said once, and tried again after a while."""
+        held = claims.open_of(self._run.store.rows, self._run.key(task_id))
+        self._held[task_id] = held.session_id if held else ""
+        if task_id not in self._told_held:
+            self._told_held.add(task_id)
+            who = held.agent_name if held else "somebody"
+            self._say(f"{task_id} waits: {who} has it")
 
     def _backing_off(self) -> list[str]:
         state, now = self._run.state, self._run.now()
@@ -186,11 +203,14 @@ class Loop:
 
     def _dispatch(self, task_id: str) -> None:
         given = self._crew.give_to_developer(task_id)
-        if isinstance(given, crew.Asked):
+        if isinstance(given, asking.Asked):
             self._settler.ask(task_id, given)
 
     def _audit(self, task_id: str) -> None:
         agent_id = self._crew.give_to_auditor(task_id)
+        if isinstance(agent_id, asking.Asked):
+            self._settler.ask(task_id, agent_id)
+            return
         if not self._crew.has_audit(task_id):
             agent = self._run.state.active_agents[agent_id]
             self._settler.settle(agent_id, agent, judging.Verdict("done"))
@@ -230,7 +250,7 @@ class Loop:
         own = self._run.state.active_agents
         held = {t: s for t, s in standing.held.items() if s not in own}
         for task_id in held.keys() - self._held.keys():
-            self._say(f"{task_id} waits: {held[task_id]} has it")
+            self._tell_held(task_id)
         self._held = held
         for task_id, why in standing.done.items():
             if self._run.state.position(task_id) in ("available", "blocked", "failed"):
@@ -258,9 +278,14 @@ class Loop:
         if self._run.state.active_agents:
             self._world.tell("Waiting for checkpoints; Ctrl-C once more ends the workers now.")
         pausing.pause(self._settler, USER_STOP, is_over=self._world.is_impatient)
-        self._say(outputs.paused(self._run.state, self._run.state_file, ""))
+        self._tell_paused("")
         self._notify("pause", "The run was stopped.")
         return "stopped"
+
+    def _tell_paused(self, resumes_at: str) -> None:
+        self._world.tell(outputs.paused(self._run.state, self._run.state_file, resumes_at))
+        self._lines.append(f"{self._run.now()[11:19]} paused: {self._run.state.pause_reason}")
+        self._write_journal()
 
     def _is_usage_low(self) -> bool:
         """Pause if too little of the usage limit is left."""
@@ -269,7 +294,7 @@ class Loop:
             return False
         pausing.pause(self._settler, USAGE_LIMIT, usage)
         at = pausing.resumes_at(self._run.state, self._crew.limits)
-        self._say(outputs.paused(self._run.state, self._run.state_file, at))
+        self._tell_paused(at)
         self._notify("pause", f"The usage limit is nearly reached; the run goes on at {at}.")
         return True
 
@@ -299,10 +324,7 @@ class Loop:
         if state.is_compacting or not self._is_due("_context_at", _CONTEXT_SECONDS):
             return
         context = self._world.context()
-        if context is None or not gauges.is_low(context.remaining, limits.context_percent):
-            return
-        # What was measured before the last compaction says nothing about what is left now.
-        if (context.at or "") > state.compacted_at:
+        if context is not None and compaction.is_needed(context, state, limits):
             compaction.persist(self._crew, context.remaining)
             file = self._run.state_file
             self._say(outputs.before_compaction(self._run.state, context.remaining, file))
@@ -354,12 +376,16 @@ class Loop:
             run.save()
             self._saved = run.state.last_applied_event
         if is_new or self._is_due("_journal_at", _JOURNAL_SECONDS):
-            page = journal.page(run.state, run.now(), self._crew.limits, self._lines)
-            journal.write(run.root, page)
+            self._write_journal()
         registry.beat(run.store, self._crew.spot, run.session_id)
         if self._is_due("_sweep_at", _SWEEP_SECONDS):
             self._world.sweep()
         self._world.show()
+
+    def _write_journal(self) -> None:
+        run = self._run
+        page = journal.page(run.state, run.now(), self._crew.limits, self._lines)
+        journal.write(run.root, page)
 
     def _notify_of_questions(self) -> None:
         for question in self._run.state.open_questions:

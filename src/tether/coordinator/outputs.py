@@ -32,7 +32,7 @@ class Recovery(NamedTuple):
 
 def before_compaction(state: State, percent: float, state_file: str) -> str:
     return (
-        f"AUTO-COMPACTION #{state.compaction_count} - Context at {percent:g}%\n\n"
+        f"AUTO-COMPACTION #{state.compaction_count} - Context at {round(percent, 1):g}%\n\n"
         f"State persisted to: {state_file}"
     )
 

@@ -42,7 +42,7 @@ def pause(
         run.log(run_events.ASSIGNMENTS_PAUSED, reason=reason)
         checkpoints.collect(hands, hands.limits.checkpoint_wait_ms, is_over)
         for agent_id in list(run.state.active_agents):
-            hands.stop(agent_id)
+            hands.stop(agent_id, at_once=is_over())
         # Nobody works on these now, and nobody is to think that somebody died.
         run.write(lambda transaction: _dismiss_all(transaction, hands))
     run.save("session_pause")

@@ -9,6 +9,8 @@ from tether.store import run_events
 
 _MAX_CHARS = 4000
 _MAX_OPTIONS = 10
+CRITERIA = "criteria "
+"""How the context begins of a question about what is executed."""
 
 
 def checked(said: str, what: str) -> str:
@@ -64,6 +66,11 @@ def answer(run: runs.Run, question: Question, response: str) -> None:
     said = checked(response, "The answer")
     # One of the options, however it is capitalised.
     said = next((each for each in question.options if each.lower() == said.lower()), said)
+    if question.context.startswith(CRITERIA) and said not in question.options:
+        # Only a plain word lets a command run that was not there at the start.
+        raise errors.UsageError(
+            f"The answer is one of {', '.join(question.options)}. Nothing was changed."
+        )
     run.log(
         run_events.DIVINE_RESPONSE_RECEIVED,
         question=question.id,

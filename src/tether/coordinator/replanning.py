@@ -1,30 +1,30 @@
 """When the plan's file changes during a run: what counts at once, and what a person decides.
 
 Tasks may come, go and change. But a worker can edit the plan as well as a person: so a command that
-was not there at the start, and any criterion of a task that was started, count only once a person
-has said so. Until then a task keeps its criteria, and a new one waits.
+was not there at the start, or is not there any more, and any criterion of a task that was started,
+count only once a person has said so. Until then a task keeps its criteria, and a new one waits.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Collection
+from typing import NamedTuple
 
 from tether import errors, text
-from tether.coordinator import copies, crew
+from tether.coordinator import asking, copies, questions, recovery
 from tether.coordinator.plans import changes, model, reading
 from tether.coordinator.settling import SKIP, Settler
 from tether.coordinator.state import State
 from tether.store import port, run_events
 
 ACCEPT, KEEP = "accept", "keep"
-_CONTEXT = "criteria "
 
 
-def has_new_commands(before: model.PlanTask | None, task: model.PlanTask) -> bool:
-    """Would something be executed that no person has seen at the start? Pure."""
-    known = set(before.commands) if before is not None else set()
-    return not known.issuperset(task.commands)
+def has_other_commands(before: model.PlanTask | None, task: model.PlanTask) -> bool:
+    """Would something else be executed than a person has seen? Pure."""
+    return set(task.commands) != set(before.commands if before is not None else ())
 
 
 def started(state: State) -> set[str]:
@@ -33,25 +33,42 @@ def started(state: State) -> set[str]:
     return attempted | state.completed.keys() | state.in_progress.keys()
 
 
-def merged(
-    old: model.Plan, new: model.Plan, begun: set[str], accepted: set[str]
-) -> tuple[model.Plan, tuple[str, ...]]:
+class Known(NamedTuple):
+    """What a run knows when its plan changes."""
+
+    begun: Collection[str]
+    """Tasks that somebody has begun."""
+    gone: Collection[str] = ()
+    """Tasks that were in the plan, and are not any more."""
+    waiting: Collection[str] = ()
+    """Tasks with an open question."""
+    accepted: Collection[str] = ()
+    """What a person has accepted, by context."""
+
+
+def merged(old: model.Plan, new: model.Plan, known: Known) -> tuple[model.Plan, tuple[str, ...]]:
     """The plan that counts, and whose criteria wait for a person. Pure."""
-    known = old.by_id
-    held: list[str] = []
+    before = old.by_id
+    held = tuple(task.id for task in new.tasks if _is_held(before.get(task.id), task, known))
     tasks = []
     for task in new.tasks:
-        before = known.get(task.id)
-        is_started = task.id in begun
-        differs = before is None or _criteria(before) != _criteria(task)
-        is_held = (
-            differs
-            and (is_started or has_new_commands(before, task))
-            and _context(task) not in accepted
-        )
-        held += [task.id] if is_held else []
-        tasks.append(task._replace(criteria=before.criteria) if before and is_held else task)
-    return new._replace(tasks=tuple(tasks)), tuple(held)
+        if task.id not in held:
+            tasks.append(task)
+        elif task.id in before:
+            tasks.append(task._replace(criteria=before[task.id].criteria))
+        elif task.id not in known.waiting:
+            # It is there, and its own question keeps it from being given out.
+            tasks.append(task)
+    return new._replace(tasks=tuple(tasks)), held
+
+
+def _is_held(before: model.PlanTask | None, task: model.PlanTask, known: Known) -> bool:
+    if before is not None and _criteria(before) == _criteria(task):
+        return False
+    is_known = task.id in known.begun or task.id in known.gone
+    if not (is_known or has_other_commands(before, task)):
+        return False
+    return before is None or _context(task) not in known.accepted
 
 
 class Watcher:
@@ -88,16 +105,17 @@ class Watcher:
         old = run.outlook.plan
         answers = {q.context: q.response for q in state.questions.values() if q.response}
         accepted = {context for context, response in answers.items() if response == ACCEPT}
-        plan, held = merged(old, new, started(state), accepted)
         waiting = state.waiting()
-        questions = [
+        known = Known(started(state), state.removed, waiting, accepted)
+        plan, held = merged(old, new, known)
+        wanted = [
             (task_id, _asked(new.by_id[task_id], is_new=task_id not in old.by_id))
             for task_id in held
             if (task_id not in old.by_id or _context(new.by_id[task_id]) not in answers)
             and task_id not in waiting
         ]
         found = changes.compare(old, plan)
-        if not found and not questions:
+        if not found and not wanted:
             return ""
         digest = copies.keep(run.root, plan) if found else ""
 
@@ -110,8 +128,11 @@ class Watcher:
                     **{name: list(ids) for name, ids in found._asdict().items()},
                 )
             # Together: a new task must not be there without its question.
-            for task_id, asked in questions:
+            for task_id, asked in wanted:
                 self._settler.say_asked(transaction, task_id, asked)
+            # What was completed by other criteria has not shown that it meets these.
+            again = [each for each in found.criteria_changed if each in state.completed]
+            recovery.require_validation(transaction, run, again)
 
         run.write(work)
         return f"The plan has changed: {_told(found)}" if found else ""
@@ -123,16 +144,16 @@ def _told(found: changes.Changes) -> str:
     return text.one_line(said, 300)
 
 
-def _asked(task: model.PlanTask, *, is_new: bool) -> crew.Asked:
+def _asked(task: model.PlanTask, *, is_new: bool) -> asking.Asked:
     commands = text.one_line("; ".join(task.commands) or "none", 500)
     if is_new:
-        return crew.Asked(
+        return asking.Asked(
             f"{task.id} is new in the plan. To verify it, this would be run: {commands}. Should it"
             " be done?",
             (ACCEPT, SKIP),
             _context(task),
         )
-    return crew.Asked(
+    return asking.Asked(
         f"The criteria of {task.id} have changed in the plan since the run started. Its commands"
         f" would be: {commands}. Should they count?",
         (ACCEPT, KEEP),
@@ -142,7 +163,7 @@ def _asked(task: model.PlanTask, *, is_new: bool) -> crew.Asked:
 
 def _context(task: model.PlanTask) -> str:
     said = repr((task.id, _criteria(task))).encode("utf-8", "surrogatepass")
-    return f"{_CONTEXT}{hashlib.sha256(said).hexdigest()[:16]}"
+    return f"{questions.CRITERIA}{hashlib.sha256(said).hexdigest()[:16]}"
 
 
 def _criteria(task: model.PlanTask) -> list[tuple[str, str]]:

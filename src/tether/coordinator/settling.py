@@ -9,7 +9,7 @@ from __future__ import annotations
 from tether import git, text
 from tether.agents import claims
 from tether.agents import model as agents
-from tether.coordinator import checkouts, crew, judging
+from tether.coordinator import asking, checkouts, crew, judging
 from tether.coordinator.judging import Verdict
 from tether.coordinator.state import AUDITOR, ActiveAgent
 from tether.store import port, run_events
@@ -39,7 +39,7 @@ class Settler:
         elif agent.type == AUDITOR:
             self._audited(agent_id, agent, verdict)
         elif verdict.fate == "done":
-            self.ready(agent_id, agent)
+            self._ready(agent_id, agent)
         else:
             self._gave_up(agent_id, agent, verdict.reason)
         self._escalate(agent.task_id)
@@ -52,14 +52,13 @@ class Settler:
 
     # Workers
 
-    def ready(self, agent_id: str, agent: ActiveAgent) -> None:
+    def _ready(self, agent_id: str, agent: ActiveAgent) -> None:
         task_id = agent.task_id
         modified: tuple[str, ...] = ()
         if self.crew.has_worktrees:
-            left = self._left_behind(task_id)
-            if left:
-                shown = text.one_line(", ".join(left[:10]), 500)
-                self._gave_up(agent_id, agent, f"Commit what you changed; not committed: {shown}")
+            missing = self._not_committed(task_id)
+            if missing:
+                self._gave_up(agent_id, agent, missing)
                 return
             modified = self._modified(task_id)
 
@@ -237,7 +236,7 @@ class Settler:
         if task_id in state.waiting():
             return
         last = text.one_line(state.fixes.get(task_id, ""), 200)
-        asked = crew.Asked(
+        asked = asking.Asked(
             f"{task_id} stopped: {why}{f' ({last})' if last else ''}. Try again, leave it out, or"
             " call it complete? Any other answer is told to the next worker.",
             (RETRY, SKIP, COMPLETE),
@@ -257,13 +256,13 @@ class Settler:
 
         self.run.write(work)
 
-    def ask(self, task_id: str, asked: crew.Asked) -> None:
+    def ask(self, task_id: str, asked: asking.Asked) -> None:
         """Ask a person something about a task, unless that is being asked already."""
         if task_id not in self.run.state.waiting():
             self.run.write(lambda transaction: self.say_asked(transaction, task_id, asked))
 
     def say_asked(
-        self, transaction: port.Transaction, task_id: str, asked: crew.Asked, agent_id: str = ""
+        self, transaction: port.Transaction, task_id: str, asked: asking.Asked, agent_id: str = ""
     ) -> None:
         self.run.event(
             transaction,
@@ -283,14 +282,19 @@ class Settler:
         said += ["the auditor passed it"] if self.crew.options.auditor else []
         return ", ".join(said) or "its worker ended with status 0; there was nothing to run"
 
-    def _left_behind(self, task_id: str) -> tuple[str, ...]:
+    def _not_committed(self, task_id: str) -> str:
+        """What a worker must still do so that its branch has its work; empty if nothing."""
         place = self.crew.place_of(task_id)
         if place.worktree is None:
-            return ()
+            return (
+                f"Your branch {place.branch} is not checked out any more; your work belongs there."
+            )
         # What the workspace keeps of the task itself is committed when it is finished.
         own = self.crew.keeper.paths(self.crew.task(task_id), place)
         left = checkouts.left_behind(git.Git(place.worktree))
-        return tuple(path for path in left if not path.startswith(own))
+        rest = [path for path in left if not path.startswith(own)]
+        shown = text.one_line(", ".join(rest[:10]), 500)
+        return f"Commit what you changed; not committed: {shown}" if rest else ""
 
     def _modified(self, task_id: str) -> tuple[str, ...]:
         head = self.crew.place_of(task_id).head

@@ -121,8 +121,8 @@ def _gather(
     store: port.Store, spot: lookout.Lookout, now: str
 ) -> Iterator[tuple[ids.TaskKey, model.Evidence]]:
     people = _People(store, spot)
-    held = claims.open_ones(store.rows)
     taken = [agents.claim(row) for row in store.rows(_SQL.released)]
+    taken, held = (_not_of_runs(store, each) for each in (taken, claims.open_ones(store.rows)))
     holds = {each.key: people.hold(each) for each in (*taken, *held)}
     clashes: dict[ids.TaskKey, list[model.Clash]] = {}
     resumed: dict[ids.TaskKey, str] = {}
@@ -135,6 +135,13 @@ def _gather(
     for key in sorted({*holds, *clashes}):
         found = _evidence(key, holds.get(key), clashes.get(key, []), now)
         yield key, found._replace(resumed_at=resumed.get(key, ""))
+
+
+def _not_of_runs(store: port.Store, found: list[agents.Claim]) -> list[agents.Claim]:
+    """Without the tasks that only a run has: whoever resumes it looks after them."""
+    sources = {each.source for each in found} - {ids.OWN_SOURCE}
+    of_runs = {each for each in sources if store.rows(_SQL.is_run, source=each)}
+    return [each for each in found if each.source not in of_runs]
 
 
 def _evidence(

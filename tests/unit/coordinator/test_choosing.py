@@ -96,6 +96,14 @@ def test_restored_work_then_audits_then_new_work() -> None:
     assert chosen(ledger) == [*work("T3"), *audits("T1"), *work("T2", "T4")]
 
 
+def test_restored_work_gets_its_files_before_anybody_else() -> None:
+    same = {"files": ("src/a.py",)}
+    ledger = Ledger(plan(task("T1", priority="high", **same), task("T2", **same), task("T3")))
+    ledger.work("T2", "a2")
+    ledger.tell(run_events.ORPHAN_AGENT_DETECTED, task_id="T2", agent_id="a2")
+    assert chosen(ledger) == work("T2", "T3")
+
+
 def test_what_is_being_audited_is_not_audited_twice() -> None:
     ledger = wide(2)
     finished(ledger, "T1", "T2")

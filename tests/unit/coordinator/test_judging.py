@@ -129,7 +129,7 @@ def test_auditors_leave_no_checkpoints() -> None:
         (Tally(incomplete=2, audit_failures=2, timeouts=2, deaths=9), ""),
         (Tally(incomplete=3), "its worker gave up 3 times"),
         (Tally(audit_failures=3), "it did not pass its audit 3 times"),
-        (Tally(timeouts=4), "it took too long 4 times"),
+        (Tally(timeouts=4), "it took too long or left no checkpoints 4 times"),
         (Tally(deaths=10), "its worker vanished 10 times"),
     ],
 )

@@ -10,7 +10,7 @@ import click
 from tether import errors
 from tether.cli import answers, cold, context
 from tether.cli.run import finding
-from tether.coordinator import by_hand, crew, runs, settling
+from tether.coordinator import asking, by_hand, runs, settling
 from tether.store import run_events
 
 
@@ -27,7 +27,7 @@ def assign(call: context.Context, task: str, name: str | None) -> answers.Answer
     """
     with _holding(call, name) as settler:
         given = by_hand.assign(settler.crew, task, call.session.process)
-        if isinstance(given, crew.Asked):
+        if isinstance(given, asking.Asked):
             settler.ask(task, given)
             raise errors.NotAllowed(
                 f"{task} waits for a person: {given.question}",

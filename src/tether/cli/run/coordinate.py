@@ -136,6 +136,11 @@ def recover(call: context.Context, name: str | None) -> answers.Answer:
 
 def _chosen(call: context.Context, given: dict[str, Any]) -> options.Options:
     """What the flags say, and where they are silent the settings."""
+    if given["worker"] is not None and not given["worker"].strip():
+        raise errors.UsageError(
+            "The worker is empty. Nothing was changed.",
+            hint="Leave --worker away to coordinate the run yourself.",
+        )
     settings = call.settings
     chosen = options.Options(
         worker=given["worker"] or settings.text("run.worker"),

@@ -6,14 +6,16 @@ from collections.abc import Callable
 
 import click
 
-from tether import clock, errors, ids
+from tether import clock, errors, host, ids
 from tether.cli import context
 from tether.coordinator import crew, limits, options, runs, starting, taskfiles
 from tether.coordinator.gauges import command, model, reading
+from tether.coordinator.jobs import folder
 from tether.tasks.sources import finding
 
 RUN_VARIABLE = "TETHER_RUN"
 TASK_VARIABLE = "TETHER_TASK"
+JOB_VARIABLE = folder.DIRECTORY_VARIABLE
 named = click.option("--run", "name", metavar="NAME", help="Which run; otherwise the latest one.")
 
 
@@ -33,6 +35,16 @@ def unopened(call: context.Context, name: str | None, session_id: str = "") -> r
 def is_worker(call: context.Context) -> bool:
     """Does a worker of a run call, whose context is its own affair?"""
     return bool(call.environ.get(TASK_VARIABLE))
+
+
+def is_below_worker(call: context.Context) -> bool:
+    """Was this started by a worker of a run, whatever its environment says now?
+
+    It keeps honest agents from answering by mistake. Whoever has the user's rights and means to
+    deceive cannot be kept from it.
+    """
+    pids = () if is_worker(call) else host.ancestors()
+    return is_worker(call) or any(host.environment_value(pid, JOB_VARIABLE) for pid in pids)
 
 
 def session_of(call: context.Context) -> ids.SessionId | None:

@@ -114,10 +114,8 @@ def ended(run: runs.Run, ending: Ending) -> answers.Answer:
 
 
 def unmerged(run: runs.Run) -> list[str]:
-    """The branches that together have everything: those that no other task started from."""
-    completed = run.state.completed
-    needed = {each for task in run.outlook.plan.tasks for each in task.blocked_by}
-    return [each.branch for key, each in completed.items() if each.branch and key not in needed]
+    """The branches that together have everything."""
+    return integrity.unmerged(run.state, run.outlook, git.Git(run.place.place))
 
 
 def _brief(run: runs.Run) -> dict[str, Any]:

@@ -40,6 +40,11 @@ def checkpoint(
     """
     run = finding.opened(call, name)
     task_id, agent_id = _task(call, run, task)
+    if not agent_id:
+        raise errors.NotAllowed(
+            f"Nobody works on {task_id}, so there is nothing to keep. Nothing was changed.",
+            hint="See who works on what with `tether run status`.",
+        )
     checkpoints.note(run, task_id, agent_id, questions.checked(said, "The checkpoint"), how)
     kept = run.state.checkpoints.get(task_id)
     return answers.Answer(
@@ -70,7 +75,8 @@ def ask(
     """
     run = finding.opened(call, name)
     task_id, agent_id = _task(call, run, task)
-    asked = questions.ask(run, task_id, agent_id, question, choices)
+    # Named, whoever asks: only the coordinator's own questions have answers that decide something.
+    asked = questions.ask(run, task_id, agent_id or run.actor, question, choices)
     return answers.Answer(
         "question",
         {"id": asked.id, "task_id": task_id, "run": run.name},
@@ -89,15 +95,17 @@ def answer(call: context.Context, words: tuple[str, ...], name: str | None) -> a
     QUESTION is its number or its task; with one open question it may be left out. An answer that is
     none of the options is told to whoever works on the task next.
     """
-    if call.is_agent:
+    if call.is_agent or finding.is_below_worker(call):
         raise errors.NotAllowed(
             "Questions of a run are for people to answer. Nothing was changed.",
             hint="Ask the person you work for; they run `tether run answer`.",
         )
     run = finding.opened(call, name)
-    which, said = (words[0], " ".join(words[1:])) if len(words) > 1 else ("", words[0])
+    names = {name for each in run.state.open_questions for name in (str(each.id), each.task_id)}
+    is_named = len(words) > 1 and (words[0] in names or words[0].isdigit())
+    which, said = (words[0], words[1:]) if is_named else ("", words)
     question = questions.find(run, which)
-    questions.answer(run, question, said)
+    questions.answer(run, question, " ".join(said))
     return answers.Answer(
         "question",
         {"id": question.id, "task_id": question.task_id, "run": run.name},
@@ -152,20 +160,16 @@ def compact(
     if finding.is_worker(call):
         return status.answer(run, "A worker of the run may compact: its checkpoint is kept.")
     found = limits.of(call.settings)
-    left = percent if percent is not None else _context_left(call)
-    if if_needed and (left is None or not gauges.is_low(left, found.context_percent)):
-        known = "unknown" if left is None else f"{left:g}%"
-        return status.answer(run, f"Context left: {known}. There is no need to compact.")
+    known = finding.context_of(call) if percent is None else gauges.Context(percent, "said", None)
+    left = known.remaining if known else None
+    if if_needed and not compaction.is_needed(known, run.state, found):
+        told = "unknown" if left is None else f"{round(left, 1):g}%"
+        return status.answer(run, f"Context left: {told}. There is no need to compact.")
     if run.state.ended or run.state.paused_at:
         return status.answer(run, f"Run {run.name} is not running: its state is saved.")
     compaction.persist(finding.hands(call, run), left)
     shown = found.context_percent if left is None else left
     return status.answer(run, outputs.before_compaction(run.state, shown, run.state_file))
-
-
-def _context_left(call: context.Context) -> float | None:
-    known = finding.context_of(call)
-    return known.remaining if known else None
 
 
 def _task(call: context.Context, run: runs.Run, named: str | None) -> tuple[str, str]:

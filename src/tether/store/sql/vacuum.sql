@@ -1,7 +1,12 @@
 -- name: last_claims
--- The newest claim of every task that was ever claimed.
+-- The newest claim of every task that was ever claimed, but for those that only a run has.
 SELECT * FROM claims AS c
-WHERE epoch = (SELECT MAX(epoch) FROM claims WHERE source = c.source AND task = c.task);
+WHERE epoch = (SELECT MAX(epoch) FROM claims WHERE source = c.source AND task = c.task)
+  AND NOT EXISTS (SELECT 1 FROM events WHERE run = c.source);
+
+-- name: is_run
+-- Whether a run has this name.
+SELECT 1 AS found FROM events WHERE run = :source LIMIT 1;
 
 -- name: released
 -- Tasks that were taken from somebody who was gone, and of which nobody told anything since.
