@@ -25,7 +25,7 @@ ANNA = git.Identity("Anna", "anna@example.org")
 _KILLED = 9
 _DRIVER = "import sys; from tests.fault import test_checkouts as t; t.drive(*sys.argv[1:])"
 # A full proof kills before every call, any other one before each third.
-_STRIDE = 1 if scale.SCALE >= 1 else 3
+_STRIDE = 1 if scale.SCALE >= 1 else 7
 Prepared = checkouts.Checkout | checkouts.Conflict | checkouts.Dirty
 
 

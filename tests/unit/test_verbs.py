@@ -38,7 +38,8 @@ def agree(words: list[str]) -> verbs.Values | None:
 
 
 PLAIN = {
-    "after": None, "limit": 50, "follow": False, "task": None, "session": None, "json": False,
+    "after": None, "limit": 50, "follow": False, "task": None, "session": None, "run": None,
+    "json": False,
 }  # fmt: skip
 UNDERSTOOD: list[tuple[list[str], dict[str, Any]]] = [
     ([], {}),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tether.coordinator.plans import graph, model
@@ -85,26 +83,6 @@ def test_ids_are_equal_whatever_their_case() -> None:
         model.PlanTask("T1", line=3),
     ]
     assert [(task.line, known.line) for task, known in graph.duplicates(some)] == [(2, 1), (3, 1)]
-
-
-def test_ten_thousand_tasks_take_about_as_long_as_their_number_says() -> None:
-    """A control of the growth, not of the machine: squares would be hundreds of times as long."""
-
-    def seconds(number: int) -> float:
-        many = [
-            model.PlanTask(
-                f"T{n}", blocked_by=tuple(f"T{n - step}" for step in (1, 7, 50) if n > 60)
-            )
-            for n in range(number)
-        ]
-        begin = time.process_time()
-        found = graph.graph(many)
-        graph.cycles(found)
-        graph.dependent_counts(found)
-        graph.critical_path(found)
-        return time.process_time() - begin
-
-    assert seconds(10_000) < 60 * max(0.01, seconds(1_000))
 
 
 def test_a_chain_of_ten_thousand_is_no_recursion() -> None:
