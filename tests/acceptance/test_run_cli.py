@@ -746,3 +746,79 @@ def test_a_run_on_postgresql_has_one_coordinator_among_all_machines(
     let_go()
     assert running.ended(process).code == 0
     assert place.status()["counts"]["completed"] == 1
+
+
+# What others see, and what workers may not
+
+
+def test_a_task_of_a_run_is_not_called_orphaned(place: running.Place) -> None:
+    """Whoever resumes the run looks after it; nobody else can take it up."""
+    place.hold("a")
+    process = place.begin()
+    found = place.until(lambda run: run["checkpoints"].get("a"))
+    [agent_id] = found["active_agents"]
+    start = json.loads((place.directory / "agents" / agent_id / "start.json").read_text())
+    running.kill(process)
+    os.kill(start["pid"], signal.SIGKILL)
+    place.done("sweep", "--threshold", "0")
+    assert "Orphaned Tasks: 0" in place.done("vacuum", "--quick").out
+    assert "rphan" not in place.done("orient").out
+
+
+def test_a_worker_does_not_answer_however_it_hides(place: running.Place) -> None:
+    script = place.script(
+        "liar",
+        "#!/bin/sh\ntether run ask 'may I?' --option yes\n"
+        'env -i PATH="$PATH" HOME="$HOME" tether run answer yes'
+        ' && touch "$(dirname "$0")/answered"\n'
+        "exit 1\n",
+    )
+    process = place.begin("start", "plan.md", "--worker", str(script))
+    found = place.until(lambda run: run["pending_divine_questions"] and not run["active_agents"])
+    assert found["pending_divine_questions"][0]["response"] is None
+    assert not (place.desk / "answered").exists()
+    process.send_signal(signal.SIGTERM)
+    assert running.ended(process).code == 0
+
+
+def test_nothing_of_a_task_is_run_in_the_checkout_of_the_user(place: running.Place) -> None:
+    """Also not when its worker has gone to another branch."""
+    (place.top / "plan.md").write_text("# Plan\n\n" + running.task("a", command="touch audited"))
+    script = place.script(
+        "wanderer",
+        "#!/bin/sh\ngit checkout -q -b elsewhere; echo x > x; git add x; git commit -qm x\n",
+    )
+    process = place.begin("start", "plan.md", "--worker", str(script), "--worktrees")
+    found = place.until(lambda run: list(run["pending_divine_questions"]))
+    [question] = found["pending_divine_questions"]
+    assert "stands on elsewhere instead of its own branch" in question["question"]
+    assert not (place.top / "audited").exists()
+    process.send_signal(signal.SIGTERM)
+    assert running.ended(process).code == 0
+
+
+def test_what_was_completed_by_other_criteria_is_looked_at_again(diamond: running.Place) -> None:
+    let_go = diamond.hold("b")
+    process = diamond.begin()
+    diamond.until(lambda run: run["counts"]["completed"] == 2)
+    plan = diamond.top / "plan.md"
+    plan.write_text(plan.read_text().replace("test -f out/a", "test -f out/a -a -f out/new"))
+    diamond.until(lambda run: run["pending_divine_questions"])
+    diamond.done("run", "answer", "a", "accept")
+    diamond.until(lambda run: "a" not in run["completed_tasks"])
+    (diamond.top / "out" / "new").touch()
+    let_go()
+    assert running.ended(process).code == 0
+    assert next(e["data"]["task_id"] for e in diamond.events("auditor_fail")) == "a"
+
+
+def test_the_log_for_people_goes_on_where_it_was(place: running.Place) -> None:
+    let_go = place.hold("a")
+    process = place.begin()
+    place.until(lambda run: run["counts"]["in_progress"])
+    process.send_signal(signal.SIGTERM)
+    running.ended(process)
+    assert "paused: user_stop" in place.journal()
+    let_go()
+    assert place.resume().code == 0
+    assert place.journal().count("a is given out") == 2
