@@ -109,8 +109,10 @@ def _plan_changed(fold: Fold, event: events.Event) -> None:
     state = fold.state
     outlook = fold.use_plan(str(event.data["plan_digest"]))
     waiting = [*state.available, *state.blocked, *state.removed]
-    # What failed stays so, unless nobody wants it any more.
-    dropped = [task_id for task_id in state.failed if task_id not in outlook.tasks]
+    # What failed or waits for its audit stays so, unless nobody wants it any more: without the
+    # plan there would be nothing to verify it by.
+    begun = (*state.failed, *state.pending_audit)
+    dropped = [task_id for task_id in begun if task_id not in outlook.tasks]
     new = [task_id for task_id in outlook.tasks if state.position(task_id) is None]
     for task_id in (*waiting, *dropped, *new):
         fold.put_back(task_id)
