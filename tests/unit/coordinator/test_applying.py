@@ -715,6 +715,7 @@ def test_a_question_of_a_new_log_does_not_replace_one_of_the_old(ledger: Ledger)
 def test_a_task_that_waits_for_its_audit_and_leaves_the_plan_is_not_completed() -> None:
     """Without its criteria there is nothing to verify it by."""
     ledger = Ledger(DIAMOND)
+    ledger.work("T1", "a1")
     ledger.ready("T1", "a1")
     assert ledger.state.position("T1") == "pending_audit"
     ledger.change_plan(plan(task("T2")))
