@@ -62,8 +62,9 @@ def start(
     checked = plan.look(call, path, origin)
     if checked.errors:
         first = checked.errors[0]
+        where = f"line {first.line}: " if first.line else ""
         raise errors.TetherError(
-            f"The plan cannot be run: line {first.line}: {first.message}. Nothing was changed.",
+            f"The plan cannot be run: {where}{first.message}. Nothing was changed.",
             hint=f"See all of it with `tether plan check {path or '--from work'}`.",
         )
     chosen = _chosen(call, given)
@@ -307,7 +308,8 @@ def _put_right(call: context.Context, run: runs.Run, chosen: options.Options) ->
         said = outputs.recovered(recovery.recover(settler, takes_over=True), run.state)
     failed = by_hand.validate(settler) if not chosen.worker else []
     parts = [said, *(f"{task_id} does not pass any more" for task_id in failed)]
-    return status.answer(run, "\n\n".join([*parts, *memory.parts(run, has_workers=False)]))
+    parts += memory.parts(run, has_workers=bool(chosen.worker))
+    return status.answer(run, "\n\n".join(parts))
 
 
 def _after_compaction(call: context.Context, run: runs.Run) -> str:
