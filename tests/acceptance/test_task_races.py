@@ -434,7 +434,7 @@ def test_what_killed_claimers_left_is_done_once_by_others(office: Office, figure
 def test_the_check_catches_a_claim_that_is_closed_before_the_file(
     office: Office, figures: Figures
 ) -> None:
-    deaths = count(KILLS // 5, at_least=4)
+    deaths = count(KILLS // 5, at_least=10)
     tasks = office.fill(deaths * TASKS_PER_KILL)
     company = run_with_kills(office, close_first, tasks, deaths, aims_at="closed")
     found = kill_faults(office, company, tasks)
