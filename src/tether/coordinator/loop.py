@@ -396,21 +396,14 @@ class Loop:
 
     def _ending(self) -> Ending | None:
         state = self._run.state
-        if choosing.is_complete(state):
-            self._run.log(
-                run_events.WORKFLOW_COMPLETE,
-                total_tasks=state.total_tasks,
-                compactions=state.compaction_count,
-                session_resumes=state.session_resume_count,
-            )
-        elif choosing.is_stuck(state):
+        if not self._settler.end_if_complete():
+            if not choosing.is_stuck(state):
+                return None
             self._run.log(
                 run_events.WORKFLOW_FAILED,
                 reason="what is left has failed, or waits for what has",
                 last_state=state.counts(),
             )
-        else:
-            return None
         self._keep()
         what = "end" if state.ended == "complete" else "failure"
         self._notify(what, f"The run is over: {state.ended}.")

@@ -45,6 +45,12 @@ def load(root: files.Root) -> Options | None:
         return None
 
 
+def kind_of(worker: str) -> str:
+    """Which agent a command starts, as far as its words tell."""
+    found = [word.rpartition("/")[2] for word in worker.split()]
+    return next((kind for kind in ("claude", "codex") if kind in found), "")
+
+
 def words(command: str, replaced: Mapping[str, str]) -> tuple[str, ...]:
     """A command as a list of words, with the names in braces replaced; no shell is involved."""
     try:

@@ -7,8 +7,9 @@ order here as in any replay.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from tether import errors, files, ids, workspace
@@ -243,6 +244,20 @@ class Run:
     def lock(self, wait_seconds: float = 0.0) -> files.Lock:
         """One coordinator for each run, on this machine; it ends with its process."""
         return files.Lock(os.path.join(self.root.path, _LOCK), "run", wait_seconds)
+
+    @contextlib.contextmanager
+    def held(self, wait_seconds: float) -> Iterator[None]:
+        """Be the one coordinator of this run: here, and among all who share the store."""
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(self.lock(wait_seconds))
+                stack.enter_context(self.store.exclusively(f"run {self.name}"))
+            except errors.LockBusy as busy:
+                raise errors.Taken(
+                    f"Run {self.name} has a coordinator already. {busy.message}",
+                    hint="See it with `tether run status`; `tether run pause` stops it.",
+                ) from busy
+            yield
 
     def coordinator(self) -> files.Holder | None:
         """The process that coordinates now."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from tether import git, text
 from tether.agents import claims
 from tether.agents import model as agents
-from tether.coordinator import asking, checkouts, crew, judging
+from tether.coordinator import asking, checkouts, choosing, crew, judging
 from tether.coordinator.judging import Verdict
 from tether.coordinator.state import AUDITOR, ActiveAgent
 from tether.store import port, run_events
@@ -221,6 +221,19 @@ class Settler:
                 self.crew.dismiss(transaction, agent_id)
 
         self.run.write(work)
+
+    def end_if_complete(self) -> bool:
+        """Say that the run is over, if everything is completed and validated."""
+        state = self.run.state
+        if not choosing.is_complete(state):
+            return False
+        self.run.log(
+            run_events.WORKFLOW_COMPLETE,
+            total_tasks=state.total_tasks,
+            compactions=state.compaction_count,
+            session_resumes=state.session_resume_count,
+        )
+        return True
 
     # People
 

@@ -11,7 +11,6 @@ from tether import errors
 from tether.cli import answers, cold, context
 from tether.cli.run import finding
 from tether.coordinator import asking, by_hand, runs, settling
-from tether.store import run_events
 
 
 @click.command()
@@ -62,7 +61,7 @@ def done(call: context.Context, task: str, name: str | None) -> answers.Answer:
                 f"{task} did not pass. It is {run.state.position(task)} again.",
                 hint="`tether run assign` gives it out with what is missing.",
             )
-        _end_if_complete(run)
+        settler.end_if_complete()
         value = {
             "run": run.name,
             "task_id": task,
@@ -98,16 +97,7 @@ def _holding(call: context.Context, name: str | None) -> Iterator[settling.Settl
     """Hold a run for one step of whoever coordinates it."""
     run = finding.unopened(call, name, session_id=call.agent.session_id)
     run.actor = call.actor
-    try:
-        lock = run.lock(wait_seconds=10.0)
-        lock.acquire()
-    except errors.LockBusy as busy:
-        raise errors.Taken(
-            f"Run {run.name} has a coordinator that gives out its tasks. {busy.message}",
-            hint="Leave it to that one, or stop it with `tether run pause`.",
-        ) from busy
-    with contextlib.ExitStack() as held:
-        held.callback(lock.release)
+    with run.held(wait_seconds=10.0):
         run.open(tidies=True)
         if run.state.ended or run.state.paused_at:
             state = run.state.ended or "paused"
@@ -117,18 +107,6 @@ def _holding(call: context.Context, name: str | None) -> Iterator[settling.Settl
             )
         yield settling.Settler(finding.hands(call, run))
         run.save()
-
-
-def _end_if_complete(run: runs.Run) -> None:
-    from tether.coordinator import choosing
-
-    if choosing.is_complete(run.state):
-        run.log(
-            run_events.WORKFLOW_COMPLETE,
-            total_tasks=run.state.total_tasks,
-            compactions=run.state.compaction_count,
-            session_resumes=run.state.session_resume_count,
-        )
 
 
 def _missing(run: runs.Run, task: str, *, for_agent: bool) -> str:

@@ -201,20 +201,12 @@ def _coordinating(call: context.Context, name: runs.RunId) -> Iterator[runs.Run]
     )
     run = runs.Run(call.store, call.workspace, name, session_id=session.session_id)
     run.make()
-    lock = run.lock(wait_seconds=2.0)
-    try:
-        lock.acquire()
-    except errors.LockBusy as busy:
-        raise errors.Taken(
-            f"Run {name} has a coordinator already. {busy.message}",
-            hint="See it with `tether run status`; `tether run pause` stops it.",
-        ) from busy
-    with contextlib.ExitStack() as held:
-        held.callback(lock.release)
-        held.enter_context(call.store.exclusively(f"run {name}"))
+    with run.held(wait_seconds=2.0):
         registry.register(call.store, call.spot, session, call.place)
-        held.callback(registry.end, call.store, session.session_id)
-        yield run
+        try:
+            yield run
+        finally:
+            registry.end(call.store, session.session_id)
 
 
 def _is_known(run: runs.Run) -> bool:

@@ -78,7 +78,7 @@ def usage_of(call: context.Context, chosen: options.Options) -> Callable[[], mod
     """How to look at the usage limit: the user's command, or the records of the workers' kind."""
     said = chosen.usage or call.settings.text("run.usage")
     sources = _sources(call)._replace(command=tuple(command.split(said)) if said else ())
-    kind = worker_kind(chosen.worker)
+    kind = options.kind_of(chosen.worker)
     session: ids.SessionId | None = None
     if not kind and session_of(call) is not None:
         kind, session = call.session.kind, call.session.session_id
@@ -87,12 +87,6 @@ def usage_of(call: context.Context, chosen: options.Options) -> Callable[[], mod
         return reading.usage_of(kind, session, sources, _now_ms())
 
     return look
-
-
-def worker_kind(worker: str) -> str:
-    """Which agent a command starts, as far as its words tell."""
-    words = [word.rpartition("/")[2] for word in worker.split()]
-    return next((kind for kind in ("claude", "codex") if kind in words), "")
 
 
 def _sources(call: context.Context) -> reading.Sources:

@@ -130,7 +130,7 @@ def pause(call: context.Context, name: str | None) -> answers.Answer:
     if run.coordinator():
         run.log(run_events.PAUSE_REQUESTED, by=run.actor)
         return status.answer(run, f"The coordinator of {run.name} pauses it.")
-    with run.lock(wait_seconds=2.0):
+    with run.held(wait_seconds=2.0):
         settler = settling.Settler(finding.hands(call, run))
         pausing.pause(settler, USER_STOP)
     return status.answer(run, outputs.paused(run.state, run.state_file, ""))
