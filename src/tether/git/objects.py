@@ -198,14 +198,20 @@ def read_blob(oid: Oid, output: io.BufferedReader, max_bytes: int) -> Blob | Non
     words = header.split()
     if len(words) != 3:
         return Blob(oid, None, "missing")
-    size = int(words[2])
-    if words[1] == b"blob" and size <= max_bytes:
+    return read_content(oid, words[1], int(words[2]), output, max_bytes)
+
+
+def read_content(
+    oid: Oid, kind: bytes, size: int, output: io.BufferedReader, max_bytes: int
+) -> Blob | None:
+    """What follows the first line of such an answer."""
+    if kind == b"blob" and size <= max_bytes:
         data = output.read(size + 1)
         return Blob(oid, data[:-1]) if len(data) == size + 1 else None
     left = size + 1
     while left and (skipped := output.read(min(left, CHUNK_BYTES))):
         left -= len(skipped)
-    return Blob(oid, None, "too_large" if words[1] == b"blob" else "not_a_blob")
+    return Blob(oid, None, "too_large" if kind == b"blob" else "not_a_blob")
 
 
 def read_worktree(lines: list[bytes]) -> Worktree:

@@ -92,7 +92,7 @@ class Runner:
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
             stdin.write(feed.encode())
             stdin.seek(0)
-            with _starting():
+            with starting():
                 process = subprocess.Popen(
                     [_binary(), *self.facts.options, *arguments],
                     cwd=self.directory,
@@ -111,10 +111,21 @@ class Runner:
                 stderr.seek(0)
                 raise failure(stderr.read(objects.CHUNK_BYTES))
 
+    def start(self, *arguments: Argument) -> subprocess.Popen[bytes]:
+        """A git to talk to; whoever starts it ends it. What it complains about is dropped."""
+        return subprocess.Popen(
+            [_binary(), *self.facts.options, *arguments],
+            cwd=self.directory,
+            env=environment_for(self.directory),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+
     def feed(self, *arguments: Argument, chunks: Iterable[bytes]) -> None:
         """Give git an input of any size, for as long as that takes; what it prints is dropped."""
         with tempfile.TemporaryFile() as stderr:
-            with _starting():
+            with starting():
                 process = subprocess.Popen(
                     [_binary(), *self.facts.options, *arguments],
                     cwd=self.directory,
@@ -222,7 +233,7 @@ def run(
     environment: Environment,
     feed: bytes = b"",
 ) -> Answer:
-    with _starting():
+    with starting():
         return subprocess.run(
             [_binary(), *arguments],
             cwd=directory,
@@ -235,7 +246,7 @@ def run(
 
 
 @contextlib.contextmanager
-def _starting() -> Iterator[None]:
+def starting() -> Iterator[None]:
     """Turn what can go wrong between us and git into our errors."""
     try:
         yield

@@ -1,0 +1,149 @@
+"""What one commit did to the symbols of its files, and where one of them was before."""
+
+from __future__ import annotations
+
+from tether.git import Change, Git, Oid, arguments, objects
+from tether.hints import NamedTuple
+from tether.lineage import (
+    history,
+    languages,
+    library,
+    matching,
+    parting,
+    renames,
+    sources,
+)
+
+# From here on a commit is a bulk change: only what may concern the symbol is parsed.
+_MANY_FILES = 24
+_TELLING_LINE_FILES = 6
+
+
+class Origin(NamedTuple):
+    """Where a symbol was before a commit."""
+
+    path: str
+    oid: Oid
+    number: int
+    confidence: float
+    evidence: str
+
+
+class Comparison:
+    """A commit against one of its parents."""
+
+    def __init__(self, files: library.Library, parent: Oid | None, commit: Oid) -> None:
+        self._files = files
+        found = changed_files(files.git, parent, commit)
+        self._changes = [each for each in found if languages.of_path(each.path)]
+        self._renames = renames.Renames(self._changes, files.data)
+        self._old = {c.path: c.old_oid for c in self._changes if _is_file(c.old_mode)}
+        self._new = {c.path: c.new_oid for c in self._changes if _is_file(c.new_mode)}
+
+    def origin(self, path: str, number: int) -> Origin | None:
+        """Where a symbol was that was not found in its own file under its name."""
+        if not self._old:
+            return None
+        after = self._files.source(path, self._new[path])
+        if after is None:
+            return None
+        found = self._in_renamed_file(path, after, number)
+        if found is not None:
+            return found
+        matcher, olds, news = self._matcher(self._concerning(path, after, number))
+        matcher.run()
+        partners = matcher.by_after.get((news.index(path), number))
+        return None if partners is None else self._origin(olds, partners)
+
+    def new_oid(self, path: str) -> Oid | None:
+        """What the commit has at a path that it changed."""
+        return self._new.get(path)
+
+    def matches(self) -> list[history.Match]:
+        """Everything that the commit did to symbols."""
+        matcher, _, _ = self._matcher(None)
+        matcher.run()
+        return parting.matches(matcher)
+
+    def _in_renamed_file(self, path: str, after: sources.Source, number: int) -> Origin | None:
+        """By its name in the file that its file was before."""
+        old_path = None if path in self._old else self._renames.before(path)
+        before = old_path and self._files.source(old_path, self._old[old_path])
+        if not before or not old_path:
+            return None
+        partners = matching.in_file(before, after, number)
+        return None if partners is None else self._origin([old_path], partners)
+
+    def _origin(self, olds: list[str], partners: matching.Partners) -> Origin:
+        path = olds[partners.before[0]]
+        place = self._old[path]
+        return Origin(path, place, partners.before[1], partners.confidence, partners.evidence)
+
+    def _matcher(
+        self, only: set[str] | None
+    ) -> tuple[matching.Matcher, list[str], list[str]]:
+        olds, before = self._read(self._old, only)
+        news, after = self._read(self._new, only)
+        pairs = {(path, path) for path in olds if path in self._new}
+        pairs |= set(self._renames.pairs().items()) if only is None else self._few_pairs(news)
+        numbers = sorted(
+            (olds.index(old), news.index(new)) for old, new in pairs if old in olds and new in news
+        )
+        return matching.Matcher(before, after, numbers), olds, news
+
+    def _few_pairs(self, news: list[str]) -> set[tuple[str, str]]:
+        pairs = ((self._renames.before(new), new) for new in news if new not in self._old)
+        return {(old, new) for old, new in pairs if old is not None}
+
+    def _read(
+        self, files: dict[str, Oid], only: set[str] | None
+    ) -> tuple[list[str], list[sources.Source]]:
+        paths = sorted(path for path in files if only is None or path in only)
+        found = [(path, self._files.source(path, files[path])) for path in paths]
+        kept = [(path, source) for path, source in found if source is not None]
+        return [path for path, _ in kept], [source for _, source in kept]
+
+    def _concerning(self, path: str, after: sources.Source, number: int) -> set[str] | None:
+        """The files that may have to do with a symbol; None for all of them."""
+        if len(self._changes) <= _MANY_FILES:
+            return None
+        names = {after.symbols[number].name.encode()}
+        around = after.symbols[number].parent
+        while around >= 0:
+            names.add(after.symbols[around].name.encode())
+            around = after.symbols[around].parent
+        contents = {
+            ("old", each): self._files.data(each, oid) or b"" for each, oid in self._old.items()
+        }
+        contents |= {
+            ("new", each): self._files.data(each, oid) or b"" for each, oid in self._new.items()
+        }
+        wanted = {each for (_, each), data in contents.items() if any(n in data for n in names)}
+        for line in sorted(set(after.lines(number)), key=len, reverse=True)[:12]:
+            having = {each for (_, each), data in contents.items() if line in data}
+            if len(having) <= _TELLING_LINE_FILES:
+                wanted |= having
+        pairs = self._few_pairs([each for each in wanted if each in self._new])
+        return {path, *wanted, *(old for old, _ in pairs)}
+
+
+def compare(git: Git, commit: Oid, parent: Oid | None) -> list[history.Match]:
+    """What a commit did to the symbols of the files that it changed."""
+    files = library.Library(git, library.InThisProcess())
+    try:
+        return Comparison(files, parent, commit).matches()
+    finally:
+        files.close()
+
+
+def changed_files(git: Git, parent: Oid | None, commit: Oid) -> list[Change]:
+    """The paths in which a commit differs from a parent, or all of a first commit."""
+    words = [parent, commit] if parent else ["--root", "--no-commit-id", commit]
+    listing = git.runner.call("diff-tree", "-r", "-z", *arguments.RAW, *words).split(b"\0")[:-1]
+    pairs = zip(listing[::2], listing[1::2], strict=True)
+    return [objects.read_change(*pair) for pair in pairs]
+
+
+def _is_file(mode: str) -> bool:
+    """Not a link, not a submodule, and there at all."""
+    return mode.startswith("100")

@@ -1,0 +1,121 @@
+"""Files of the repository with their outlines, read when they are asked for.
+
+What cannot be read is no candidate for anything, and is said at the end: too large, binary, made by
+a machine for machines, missing in this clone, or something that a grammar choked on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tether.git import Git, Oid
+from tether.git.reading import Reader
+from tether.hints import Literal, Protocol
+from tether.lineage import languages, sources, symbols
+
+MAX_BYTES = 1024 * 1024
+# Nobody writes lines of this length by hand; the mean of many.
+_MINIFIED_LINE_BYTES = 400
+_MINIFIED_FROM_BYTES = 10_000
+# How much is kept at a time.
+_MAX_KEPT_BYTES = 64 * 1024 * 1024
+
+WhyNot = Literal["too large", "minified", "binary", "missing", "no grammar", "quarantined"]
+
+
+class Outlines(Protocol):
+    """Gives the outline of a blob, from a cache or a parser; None if there is none to be had."""
+
+    def outline(
+        self, oid: Oid, language: languages.Language, data: bytes
+    ) -> symbols.Outline | None: ...
+
+
+class Library:
+    """Reads the files of one repository."""
+
+    def __init__(self, git: Git, outlines: Outlines) -> None:
+        self.git = git
+        self.reader = Reader(git)
+        self.unknown: dict[str, WhyNot] = {}
+        """Why a path could not be read in some version."""
+        self._outlines = outlines
+        self._data: dict[Oid, bytes | None] = {}
+        self._sources: dict[tuple[str, Oid], sources.Source | None] = {}
+        self._kept_bytes = 0
+
+    def close(self) -> None:
+        self.reader.close()
+
+    def data(self, path: str, oid: Oid) -> bytes | None:
+        """The content of a file; None if it is not one that people write code in."""
+        if oid in self._data:
+            return self._data[oid]
+        blob = self.reader.blob(oid, MAX_BYTES)
+        why = _why_not(blob.data) if blob.data is not None else _WHY_MISSING[blob.why_missing]
+        if why:
+            self.unknown[path] = why
+        data = None if why else blob.data
+        self._keep(oid, data)
+        return data
+
+    def source(self, path: str, oid: Oid) -> sources.Source | None:
+        """A file with its outline; None if symbols cannot be found in it."""
+        key = (path, oid)
+        if key not in self._sources:
+            self._sources[key] = self._read(path, oid)
+        return self._sources[key]
+
+    def _read(self, path: str, oid: Oid) -> sources.Source | None:
+        language = languages.of_path(path)
+        if language is None:
+            return None
+        data = self.data(path, oid)
+        if data is None:
+            return None
+        outline = self._outlines.outline(oid, language, data)
+        if outline is None:
+            self.unknown[path] = "quarantined"
+            return None
+        return sources.Source(path, data, outline)
+
+    def _keep(self, oid: Oid, data: bytes | None) -> None:
+        self._kept_bytes += len(data or b"")
+        if self._kept_bytes > _MAX_KEPT_BYTES:
+            self._data.clear()
+            self._sources.clear()
+            self._kept_bytes = len(data or b"")
+        self._data[oid] = data
+
+
+_WHY_MISSING: dict[str, WhyNot] = {
+    "missing": "missing",
+    "too_large": "too large",
+    "not_a_blob": "missing",
+}
+
+
+def _why_not(data: bytes) -> WhyNot | None:
+    if b"\0" in data[:8000]:
+        return "binary"
+    if len(data) > _MINIFIED_FROM_BYTES:
+        lines = data.count(b"\n") + 1
+        if len(data) / lines > _MINIFIED_LINE_BYTES:
+            return "minified"
+    return None
+
+
+class InThisProcess:
+    """Parses right here: for trusted input, and inside a process that may die."""
+
+    def __init__(self, announce: Callable[[Oid], None] | None = None) -> None:
+        self._announce = announce
+
+    def outline(
+        self, oid: Oid, language: languages.Language, data: bytes
+    ) -> symbols.Outline | None:
+        from tether.lineage import extracting
+
+        if self._announce is not None:
+            self._announce(oid)
+        return extracting.extract(language, data)

@@ -1,0 +1,167 @@
+"""Which file of a commit was another one before: by content, by name and content, by content alone.
+
+Decided group by group, so that the answer for one file needs only the files of its own name in most
+cases, and is the same whether one file is asked for or all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+from tether.git import Change, Oid
+
+Content = Callable[[str, Oid], bytes | None]
+# Half of it is still there, as Git asks for by default.
+_ALIKE = 0.5
+# Enough to be sure of a file that kept its name, and enough if nothing else is more alike.
+_SURELY_ALIKE = 0.6
+_ALIKE_WITH_SAME_NAME = 0.3
+# Where more files than these are left, only those that kept their names are compared.
+_MAX_LEFT = 600
+_RARE_LINE = 8
+
+
+class Renames:
+    """The deleted and added files of one commit, and which of them belong together."""
+
+    def __init__(self, changes: Sequence[Change], content: Content) -> None:
+        self._content = content
+        deleted = {c.path: c.old_oid for c in changes if c.status == "D"}
+        added = {c.path: c.new_oid for c in changes if c.status == "A"}
+        self._pairs = _identical(deleted, added)
+        for old, new in self._pairs.items():
+            del deleted[old], added[new]
+        self._is_bulk = len(deleted) + len(added) > _MAX_LEFT
+        self._deleted, self._added = deleted, added
+        self._names = _by_file_name(deleted).keys() & _by_file_name(added).keys()
+        self._is_done: set[str] = set()
+        self._is_all_done = False
+        self._lines: dict[str, Counter[bytes]] = {}
+
+    def before(self, path: str) -> str | None:
+        """The path that an added file had before."""
+        self._settle_name(os.path.basename(path))
+        if path not in self._pairs.values() and path in self._added:
+            self._settle_rest()
+        return next((old for old, new in self._pairs.items() if new == path), None)
+
+    def pairs(self) -> dict[str, str]:
+        """Every deleted file and what it became."""
+        self._settle_rest()
+        return dict(self._pairs)
+
+    def _settle_name(self, name: str) -> None:
+        """Pair those that kept their name, only among each other."""
+        if name in self._names and name not in self._is_done:
+            self._is_done.add(name)
+            needed = _ALIKE_WITH_SAME_NAME if self._is_bulk else _SURELY_ALIKE
+            self._pair(*self._left(name), needed)
+
+    def _settle_rest(self) -> None:
+        if self._is_all_done:
+            return
+        self._is_all_done = True
+        for name in sorted(self._names):
+            self._settle_name(name)
+        if not self._is_bulk:
+            self._pair(*self._left(), _ALIKE)
+            for name in sorted(self._names):
+                self._pair(*self._left(name), _ALIKE_WITH_SAME_NAME)
+
+    def _left(self, name: str | None = None) -> tuple[dict[str, Oid], dict[str, Oid]]:
+        """What has no partner yet, on both sides."""
+        taken = {*self._pairs, *self._pairs.values()}
+        sides = [
+            {
+                path: oid
+                for path, oid in side.items()
+                if path not in taken and name in (None, os.path.basename(path))
+            }
+            for side in (self._deleted, self._added)
+        ]
+        return sides[0], sides[1]
+
+    def _pair(self, deleted: dict[str, Oid], added: dict[str, Oid], needed: float) -> None:
+        """The most alike first, and of those equally alike the ones with the nearest paths."""
+        scored = []
+        for old, new in self._candidates(deleted, added):
+            if os.path.splitext(old)[1] != os.path.splitext(new)[1]:
+                continue
+            score = _alike(self._lines[old], self._lines[new])
+            if score >= needed:
+                scored.append((-round(score, 6), -_common_parts(old, new), old, new))
+        taken: set[str] = set()
+        for _, _, old, new in sorted(scored):
+            if old not in self._pairs and new not in taken:
+                self._pairs[old] = new
+                taken.add(new)
+
+    def _candidates(self, deleted: dict[str, Oid], added: dict[str, Oid]) -> set[tuple[str, str]]:
+        """Pairs that share a line that few others have."""
+        by_line: dict[bytes, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+        for side, paths in enumerate((deleted, added)):
+            for path, oid in sorted(paths.items()):
+                if path not in self._lines:
+                    self._lines[path] = _lines(self._content(path, oid) or b"")
+                for line in self._lines[path]:
+                    by_line[line][side].append(path)
+        found: set[tuple[str, str]] = set()
+        for olds, news in by_line.values():
+            if len(olds) <= _RARE_LINE and len(news) <= _RARE_LINE:
+                found |= {(old, new) for old in olds for new in news}
+        return found
+
+
+def _identical(deleted: dict[str, Oid], added: dict[str, Oid]) -> dict[str, str]:
+    """Files with the very same content; if there are several, those with the nearest paths."""
+    by_oid: dict[Oid, list[str]] = defaultdict(list)
+    for path, oid in sorted(deleted.items()):
+        by_oid[oid].append(path)
+    scored = sorted(
+        (-_common_parts(old, new), old, new)
+        for new, oid in added.items()
+        for old in by_oid.get(oid, ())
+    )
+    pairs: dict[str, str] = {}
+    taken: set[str] = set()
+    for _, old, new in scored:
+        if old not in pairs and new not in taken:
+            pairs[old] = new
+            taken.add(new)
+    return pairs
+
+
+def _by_file_name(paths: dict[str, Oid]) -> dict[str, dict[str, Oid]]:
+    found: dict[str, dict[str, Oid]] = defaultdict(dict)
+    for path, oid in paths.items():
+        found[os.path.basename(path)][path] = oid
+    return dict(found)
+
+
+def _lines(data: bytes) -> Counter[bytes]:
+    return Counter(line for line in map(bytes.strip, data.split(b"\n")) if len(line) > 3)
+
+
+def _alike(one: Counter[bytes], other: Counter[bytes]) -> float:
+    total = sum(len(line) * n for line, n in one.items())
+    total += sum(len(line) * n for line, n in other.items())
+    both = sum(len(line) * min(n, other[line]) for line, n in one.items() if line in other)
+    return 2 * both / total if total else 0.0
+
+
+def _common_parts(old: str, new: str) -> int:
+    """How many directories and names two paths share, from their ends and their beginnings."""
+    olds, news = old.split("/"), new.split("/")
+    ends = 0
+    for one, other in zip(reversed(olds), reversed(news), strict=False):
+        if one != other:
+            break
+        ends += 1
+    beginnings = 0
+    for one, other in zip(olds, news, strict=False):
+        if one != other:
+            break
+        beginnings += 1
+    return 2 * ends + beginnings

@@ -1,0 +1,157 @@
+"""A file's content with its outline, and what is asked of each symbol: its words, its lines.
+
+Everything is derived once and when it is asked for. What is alike is decided in `likeness`.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections import Counter
+
+from tether.lineage import symbols
+
+_TOKEN = re.compile(rb"[\w$\x80-\xff]+|[^\s\w$\x80-\xff]")
+_WORD = re.compile(rb"[\w$\x80-\xff]+")
+# A comma before a closing bracket, and which quotation marks are used, is a matter of formatting.
+_LAYOUT = re.compile(rb",(?=[)\]}])")
+
+
+class Source:
+    """One file as it was in one commit."""
+
+    def __init__(self, path: str, data: bytes, outline: symbols.Outline) -> None:
+        self.path = path
+        self.data = data
+        self.outline = outline
+        self.symbols = outline.symbols
+        self._bare: dict[int, bytes] = {}
+        self._bags: dict[int, Counter[bytes]] = {}
+        self._bodies: dict[int, bytes] = {}
+        self._children: dict[int, list[int]] | None = None
+        self._named: dict[tuple[int, str, str], list[int]] | None = None
+        self._starts: list[int] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Source {self.path}: {len(self.symbols)} symbols>"
+
+    @property
+    def children(self) -> dict[int, list[int]]:
+        """The numbers of the symbols right inside each symbol; those at the top under -1."""
+        if self._children is None:
+            self._children = {}
+            for number, symbol in enumerate(self.symbols):
+                self._children.setdefault(symbol.parent, []).append(number)
+        return self._children
+
+    def text(self, number: int) -> bytes:
+        """The symbol as it is written, with all that belongs to it."""
+        symbol = self.symbols[number]
+        return self.data[symbol.start : symbol.end]
+
+    def own_text(self, number: int) -> bytes:
+        """The same without the symbols inside, if it is a class or a section."""
+        symbol = self.symbols[number]
+        if symbol.kind not in ("class", "section"):
+            return self.text(number)
+        inside = [self.symbols[child] for child in self.children.get(number, ())]
+        return self._cut(symbol.start, symbol.end, [(one.start, one.end) for one in inside])
+
+    def local_name(self, number: int) -> str:
+        """Its name as seen from the symbol around it."""
+        symbol = self.symbols[number]
+        if symbol.parent < 0:
+            return symbol.qualified
+        return symbol.qualified[len(self.symbols[symbol.parent].qualified) + 1 :]
+
+    def head(self, number: int) -> bytes:
+        """The tokens of its declaration without its name and annotations."""
+        symbol = self.symbols[number]
+        spans = [*self._comments(symbol.head, symbol.body), *symbol.annotations]
+        tokens = _TOKEN.findall(self._cut(symbol.head, symbol.body, spans))
+        name = symbol.name.encode()
+        if name in tokens:
+            tokens.remove(name)
+        return b" ".join(tokens)
+
+    def body(self, number: int) -> bytes:
+        """The tokens of its body without comments; of a class, without the symbols inside."""
+        known = self._bodies.get(number)
+        if known is None:
+            symbol = self.symbols[number]
+            spans = [*self._comments(symbol.body, symbol.end), *symbol.documentation]
+            if symbol.kind in ("class", "section"):
+                inside = [self.symbols[child] for child in self.children.get(number, ())]
+                spans += [(one.start, one.end) for one in inside]
+            tokens = _TOKEN.findall(self._cut(symbol.body, symbol.end, spans))
+            self._bodies[number] = known = b" ".join(tokens)
+        return known
+
+    def documentation(self, number: int) -> bytes:
+        """The words of its documentation and of the comments inside."""
+        symbol = self.symbols[number]
+        own = [*symbol.documentation, *self._comments(symbol.start, symbol.end)]
+        return b" ".join(b" ".join(self.data[a:z].split()) for a, z in sorted(set(own)))
+
+    def annotations(self, number: int) -> bytes:
+        spans = self.symbols[number].annotations
+        return b" ".join(b" ".join(_TOKEN.findall(self.data[a:z])) for a, z in spans)
+
+    def code(self, number: int) -> bytes:
+        """All of it without comments and documentation; of a class, with the symbols inside."""
+        known = self._bare.get(number)
+        if known is None:
+            symbol = self.symbols[number]
+            spans = [*self._comments(symbol.head, symbol.end), *symbol.documentation]
+            self._bare[number] = known = self._cut(symbol.head, symbol.end, spans)
+        return known
+
+    def bag(self, number: int) -> Counter[bytes]:
+        """Its words and which word follows which, but not its name."""
+        known = self._bags.get(number)
+        if known is None:
+            name = self.symbols[number].name.encode()
+            words = [word for word in _WORD.findall(self.code(number)) if word != name]
+            known = Counter(words)
+            known.update(map(b" ".join, zip(words, words[1:], strict=False)))
+            self._bags[number] = known
+        return known
+
+    def lines(self, number: int) -> list[bytes]:
+        """The lines of its code that say something, without their indentation."""
+        return [line for line in map(bytes.strip, self.code(number).split(b"\n")) if len(line) > 5]
+
+    @property
+    def named(self) -> dict[tuple[int, str, str], list[int]]:
+        """The symbols inside a symbol that have a name, by its number, their kind and that name."""
+        if self._named is None:
+            self._named = {}
+            for number, symbol in enumerate(self.symbols):
+                key = (symbol.parent, symbols.family(symbol.kind), self.local_name(number))
+                self._named.setdefault(key, []).append(number)
+        return self._named
+
+    def _comments(self, start: int, end: int) -> list[symbols.Span]:
+        comments = self.outline.comments
+        if self._starts is None:
+            self._starts = [first for first, _ in comments]
+        first = bisect.bisect_left(self._starts, start)
+        last = bisect.bisect_left(self._starts, end)
+        return list(comments[first:last])
+
+    def _cut(self, start: int, end: int, spans: list[symbols.Span]) -> bytes:
+        """A part of the file without these spans."""
+        if not spans:
+            return self.data[start:end]
+        kept = []
+        for first, last in sorted(spans):
+            if last > start and first < end:
+                kept.append(self.data[start : max(start, first)])
+                start = max(start, last)
+        kept.append(self.data[start:end])
+        return b" ".join(kept)
+
+
+def without_layout(tokens: bytes) -> bytes:
+    """Tokens without what formatters change."""
+    return _LAYOUT.sub(b"", tokens.replace(b" ", b"").replace(b"'", b'"'))

@@ -1,0 +1,176 @@
+"""The history of one symbol, backwards from a commit, without any index.
+
+Git says which commits changed the symbol's file. Where the symbol is not in the version before, the
+whole commit is looked at, and if it was in another file, that file's commits are next.
+"""
+
+from __future__ import annotations
+
+from tether.git import Change, Git, Oid
+from tether.git.path_history import PathHistory, Step
+from tether.hints import NamedTuple
+from tether.lineage import changes, commits, history, library, matching, places, sources, symbols
+
+
+class _Start(NamedTuple):
+    """A symbol that is to be followed from a commit."""
+
+    commit: Oid
+    path: str
+    number: int
+
+
+class Tracer:
+    """Follows one symbol."""
+
+    def __init__(self, files: library.Library) -> None:
+        self._files = files
+        self._found: dict[tuple[Oid, str, str], history.Change] = {}
+        self._waiting: list[_Start] = []
+        self._unknown: list[str] = []
+
+    def trace(self, commit: Oid, path: str, number: int) -> history.History:
+        self._waiting = [_Start(commit, path, number)]
+        seen: set[_Start] = set()
+        while self._waiting:
+            start = self._waiting.pop(0)
+            if start not in seen:
+                seen.add(start)
+                self._walk(start)
+        told = [f"{path}: {why}" for path, why in self._files.unknown.items()]
+        return history.History(tuple(self._found.values()), (*self._unknown, *told))
+
+    def _walk(self, start: _Start) -> None:
+        """Follow the symbol through the commits of one path."""
+        steps = PathHistory(self._files.git, start.commit, start.path)
+        wanted: dict[Oid, set[int]] = {}
+        is_first = True
+        try:
+            for step in steps:
+                numbers = {start.number} if is_first else wanted.pop(step.oid, set())
+                is_first = False
+                for number in sorted(numbers):
+                    for parent, there in self._before(start.path, step, number):
+                        wanted.setdefault(parent, set()).add(there)
+                if not wanted:
+                    break
+        finally:
+            steps.close()
+
+    def _before(self, path: str, step: Step, number: int) -> list[tuple[Oid, int]]:
+        """Where the symbol was in the steps before this one, after writing down what changed."""
+        if step.change is not None:
+            there = self._at_commit(path, step.oid, step.change, number)
+            return [(step.parents[0], there)] if there is not None and step.parents else []
+        return self._at_merge(path, step, number)
+
+    def _at_commit(self, path: str, commit: Oid, change: Change, number: int) -> int | None:
+        after = self._files.source(path, change.new_oid)
+        before = None if change.old_oid.is_null else self._files.source(path, change.old_oid)
+        if after is None:
+            return None
+        found = matching.in_file(before, after, number) if before else None
+        if before is None or found is None:
+            origin = self._elsewhere(commit, 0, path, number)
+            if origin is None or origin.path != path or before is None:
+                return None
+            found = matching.Partners((0, origin.number), (0, number), *origin[3:])
+        self._tell(commit, before, after, found)
+        return found.before[1]
+
+    def _elsewhere(
+        self, commit: Oid, parent_number: int, path: str, number: int
+    ) -> commits.Origin | None:
+        """Where a symbol was that its own file did not have; what it finds is written down."""
+        parents = self._files.reader.parents(commit) or ()
+        parent = parents[parent_number] if parents else None
+        if parent is not None and self._files.reader.parents(parent) is None:
+            self._unknown.append(f"{commit[:12]}: the history ends here, because it is shallow")
+            parent = None
+        comparison = commits.Comparison(self._files, parent, commit)
+        origin = comparison.origin(path, number) if parent else None
+        new_oid = comparison.new_oid(path)
+        after = self._files.source(path, new_oid) if new_oid else None
+        if after is None:
+            return origin
+        if origin is None:
+            here = places.place(after, number)
+            self._add(history.Change(commit, ("introduced",), None, here, 1.0, "not there before"))
+        elif origin.path != path and parent is not None:
+            before = self._files.source(origin.path, origin.oid)
+            if before is not None:
+                partners = matching.Partners((0, origin.number), (0, number), *origin[3:])
+                self._tell(commit, before, after, partners)
+                self._waiting.append(_Start(parent, origin.path, origin.number))
+        return origin
+
+    def _at_merge(self, path: str, step: Step, number: int) -> list[tuple[Oid, int]]:
+        """Follow the parent that has the same; if none has, the merge is a change of its own."""
+        after = self._at(step.oid, path)
+        if after is None:
+            return []
+        parents = self._files.reader.parents(step.oid) or ()
+        found: list[tuple[matching.Partners, sources.Source]] = []
+        for parent in parents:
+            before = self._at(parent, path)
+            partners = matching.in_file(before, after, number) if before else None
+            if before is None or partners is None:
+                continue
+            if not changes.kinds(before, partners.before[1], after, number):
+                return self._onwards(path, step, before, partners)[:1]
+            found.append((partners, before))
+        if not found:
+            self._elsewhere(step.oid, 0, path, number)
+            return []
+        self._tell(step.oid, found[0][1], after, found[0][0])
+        pairs = [self._onwards(path, step, before, partners) for partners, before in found]
+        return [each for pair in pairs for each in pair]
+
+    def _onwards(
+        self, path: str, step: Step, before: sources.Source, partners: matching.Partners
+    ) -> list[tuple[Oid, int]]:
+        """The steps before a merge that have this version of the file."""
+        having = [each for each in step.parents if self._at(each, path) is before]
+        return [(each, partners.before[1]) for each in having]
+
+    def _at(self, commit: Oid, path: str) -> sources.Source | None:
+        blob = self._files.reader.at(commit, path, library.MAX_BYTES)
+        return self._files.source(path, blob.oid) if blob else None
+
+    def _tell(
+        self,
+        commit: Oid,
+        before: sources.Source,
+        after: sources.Source,
+        partners: matching.Partners,
+    ) -> None:
+        old, new = partners.before[1], partners.after[1]
+        kinds = changes.kinds(before, old, after, new)
+        if kinds:
+            there, here = places.place(before, old), places.place(after, new)
+            self._add(
+                history.Change(commit, kinds, there, here, partners.confidence, partners.evidence)
+            )
+
+    def _add(self, change: history.Change) -> None:
+        place = change.after or change.before
+        assert place is not None  # noqa: S101 - a change has at least one side
+        self._found.setdefault((change.commit, place.path, place.qualified), change)
+
+
+def trace(
+    git: Git, commit: Oid, path: str, first_line: int, last_line: int
+) -> history.History:
+    """The history of the smallest symbol that has these lines in a commit."""
+    files = library.Library(git, library.InThisProcess())
+    try:
+        blob = files.reader.at(commit, path, library.MAX_BYTES)
+        source = files.source(path, blob.oid) if blob else None
+        if source is None:
+            return history.History((), (f"{path}: no symbols can be found in it",))
+        number = symbols.innermost(source.outline, first_line, last_line)
+        if number is None:
+            return history.History((), (f"{path}: no symbol has these lines",))
+        return Tracer(files).trace(commit, path, number)
+    finally:
+        files.close()
