@@ -15,6 +15,9 @@ URL ?=
 # Real histories with labels, which are not part of this repository.
 CORPORA ?= ../shared/corpora
 TIMELINES := $(wildcard $(CORPORA)/orphans/timeline_*)
+SYMBOLS := $(wildcard $(CORPORA)/symbols/*.jsonl.gz)
+# The repositories that the oracles of symbols are about: owner/name is in owner+name/repo.
+REPOS ?=
 HISTORIES := $(foreach each,$(TIMELINES),--timeline $(each) --labels $(subst timeline_,labels_,$(each)))
 
 .PHONY: demo test lint proof bench docs lock clean help
@@ -46,6 +49,7 @@ bench: $(READY)
 	$(VENV)/bin/tether bench vacuum --json > bench/vacuum.json
 	$(VENV)/bin/tether bench vacuum --scale 10 --rounds 1 --json > bench/vacuum-10x.json
 	$(VENV)/bin/tether bench coordinator --json > bench/coordinator.json
+	$(if $(REPOS),$(foreach each,$(SYMBOLS),$(VENV)/bin/tether bench symbols --oracle $(each) --repos $(REPOS) --json > bench/symbols-$(notdir $(each:.jsonl.gz=)).json &&) true,@echo "No REPOS: bench/symbols-*.json stay as they are.")
 	$(RUN) scripts/bench_table.py
 	$(RUN) scripts/accuracy.py
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from tether import clock, ids
-from tether.bench import histories
+from tether.bench import counting, histories
+from tether.bench.counting import Count
 from tether.hints import Any, NamedTuple
 from tether.tasks import states
 from tether.vacuum import deferring, model, moments, rules
@@ -29,8 +29,6 @@ _ORPHAN, _NEVER_STARTED = "orphan", "never_started"
 # What has another label was never decided, and is left out.
 _DECIDED = (_ORPHAN, "active", _NEVER_STARTED, "deferred")
 SILENCES = {"silent_24h": 24, "silent_72h": 72, "silent_7d": 168}
-_RESAMPLES = 1000
-_LEVEL = 0.9
 
 
 class Told(NamedTuple):
@@ -46,26 +44,6 @@ class Told(NamedTuple):
     @property
     def silent_hours(self) -> float:
         return (self.row.at_ms - self.touched_ms) / model.HOUR_MS if self.touched_ms else 0.0
-
-
-class Count(NamedTuple):
-    """How often something was said rightly, said wrongly, missed, and rightly not said."""
-
-    tp: int = 0
-    fp: int = 0
-    fn: int = 0
-    tn: int = 0
-
-    def plus(self, other: Count) -> Count:
-        return Count(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
-
-    @property
-    def precision(self) -> float:
-        return _share(self.tp, self.fp)
-
-    @property
-    def recall(self) -> float:
-        return _share(self.tp, self.fn)
 
 
 class Spell(NamedTuple):
@@ -85,7 +63,11 @@ def measure(pairs: Iterable[tuple[str, str]], limits: model.Limits | None = None
 
     def alerts(is_said: Callable[[Told], bool]) -> dict[str, Any]:
         found = (_spells(each, is_said) for each in told.values())
-        return {"alert": _alert_figures(_sum(spell.alerts for spell in itertools.chain(*found)))}
+        return {
+            "alert": _alert_figures(
+                counting.total(spell.alerts for spell in itertools.chain(*found))
+            )
+        }
 
     spells = [(name, spell) for name, found in told.items() for spell in _spells(found, _by_rules)]
     return {
@@ -93,14 +75,16 @@ def measure(pairs: Iterable[tuple[str, str]], limits: model.Limits | None = None
         "instance": _instance_figures(itertools.chain(*told.values())),
         "projects": {
             name: {
-                "alert": _alert_figures(_sum(each.alerts for own, each in spells if own == name)),
+                "alert": _alert_figures(
+                    counting.total(each.alerts for own, each in spells if own == name)
+                ),
                 "instance": _instance_figures(found),
             }
             for name, found in told.items()
         },
         "baselines": {name: alerts(_silent_for(hours)) for name, hours in SILENCES.items()},
         "with_parts": alerts(_by_parts),
-        "intervals": _intervals(_grouped(spells, lambda each: each.task), "task"),
+        "intervals": counting.intervals(_grouped(spells, lambda each: each.task), "task"),
         "batches": _batches(_grouped(spells, lambda each: each.touched_ms // model.HOUR_MS)),
     }
 
@@ -230,13 +214,6 @@ def _spell(spell: Iterable[Told], is_said: Callable[[Told], bool]) -> Count:
     return Count(tp=int(is_right), fp=int(not is_right and first.row.label in _DECIDED))
 
 
-def _sum(counts: Iterable[Count]) -> Count:
-    total = Count()
-    for each in counts:
-        total = total.plus(each)
-    return total
-
-
 def _grouped(spells: Iterable[tuple[str, Spell]], key: Callable[[Spell], object]) -> list[Count]:
     """The alerts of what belongs together: of a task, or of a batch."""
     counts: dict[tuple[str, object], Count] = {}
@@ -253,7 +230,7 @@ def _alert_figures(count: Count) -> dict[str, Any]:
         "fn": count.fn,
         "precision": round(count.precision, 4),
         "recall": round(count.recall, 4),
-        "fdr": round(_share(count.fp, count.tp), 4),
+        "fdr": round(counting.share(count.fp, count.tp), 4),
     }
 
 
@@ -272,7 +249,7 @@ def _instance_figures(found: Iterable[Told]) -> dict[str, Any]:
         **kinds,
         "precision": round(count.precision, 4),
         "recall": round(count.recall, 4),
-        "fpr": round(_share(count.fp, count.tn), 4),
+        "fpr": round(counting.share(count.fp, count.tn), 4),
         "never_started_flagged": never_started,
     }
 
@@ -282,38 +259,10 @@ def _batches(counts: list[Count]) -> dict[str, Any]:
     largest = max(counts, key=lambda each: each.tp + each.fp + each.fn, default=Count())
     rest = [each for each in counts if each is not largest]
     return {
-        "intervals": _intervals(counts, "batch"),
+        "intervals": counting.intervals(counts, "batch"),
         "largest": {"alert": _alert_figures(largest)},
-        "without_largest": {"alert": _alert_figures(_sum(rest))},
+        "without_largest": {"alert": _alert_figures(counting.total(rest))},
     }
-
-
-def _intervals(counts: Sequence[Count], by: str) -> dict[str, Any]:
-    """Between what the figures lie if others of their kind had been drawn."""
-    chance = random.Random(1)  # noqa: S311 (chance that can be repeated)
-    drawn = [
-        Count(*map(sum, zip(*chance.choices(counts, k=len(counts)), strict=True)))
-        for _ in range(_RESAMPLES if counts else 0)
-    ]
-    return {
-        "precision": _middle([each.precision for each in drawn]),
-        "recall": _middle([each.recall for each in drawn]),
-        "level": _LEVEL,
-        "by": by,
-        "resamples": _RESAMPLES,
-    }
-
-
-def _middle(values: list[float]) -> list[float]:
-    if not values:
-        return [0.0, 0.0]
-    ordered = sorted(values)
-    cut = round(len(ordered) * (1 - _LEVEL) / 2)
-    return [round(ordered[cut], 4), round(ordered[-cut - 1], 4)]
-
-
-def _share(part: int, rest: int) -> float:
-    return part / (part + rest) if part + rest else 0.0
 
 
 def _free_name(name: str, taken: Iterable[str]) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import click
 
 from tether import errors
-from tether.cli import answers, cold
+from tether.cli import answers, bench_symbols, cold
 from tether.hints import Any
 
 
 @click.group()
 def bench() -> None:
     """Measure Tether on this machine, as ratios."""
+
+
+bench.add_command(bench_symbols.symbols)
 
 
 @bench.command()

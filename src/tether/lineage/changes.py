@@ -25,23 +25,16 @@ def kinds(
 def _of_text(
     before: sources.Source, old: int, after: sources.Source, new: int
 ) -> list[history.ChangeKind]:
-    found: list[history.ChangeKind] = []
-    heads = before.head(old), after.head(new)
-    bodies = before.body(old), after.body(new)
+    parts: tuple[tuple[history.ChangeKind, bytes, bytes], ...] = (
+        ("signature", before.head(old), after.head(new)),
+        ("body", before.body(old), after.body(new)),
+        ("annotation", before.annotations(old), after.annotations(new)),
+        ("documentation", before.documentation(old), after.documentation(new)),
+        ("comment", before.comments(old), after.comments(new)),
+    )
+    found = [kind for kind, was, now in parts if was != now]
     # What lies between the symbols inside a class has no layout of its own.
     is_whole = after.symbols[new].kind not in ("class", "section")
-    layout = False
-    if heads[0] != heads[1]:
-        layout = sources.without_layout(heads[0]) == sources.without_layout(heads[1])
-        found += [] if layout else ["signature"]
-    if bodies[0] != bodies[1]:
-        is_layout = sources.without_layout(bodies[0]) == sources.without_layout(bodies[1])
-        layout = layout or is_layout
-        found += [] if is_layout else ["body"]
-    if before.annotations(old) != after.annotations(new):
-        found.append("annotation")
-    if before.documentation(old) != after.documentation(new):
-        found.append("documentation")
-    if is_whole and (layout or not found) and before.symbols[old].name == after.symbols[new].name:
-        found.append("formatting")
+    if not found and is_whole and before.symbols[old].name == after.symbols[new].name:
+        return ["formatting"]
     return found

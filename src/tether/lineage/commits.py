@@ -14,9 +14,6 @@ from tether.lineage import (
     sources,
 )
 
-# From here on a commit is a bulk change: only what may concern the symbol is parsed.
-_MANY_FILES = 24
-_TELLING_LINE_FILES = 6
 
 
 class Origin(NamedTuple):
@@ -50,10 +47,27 @@ class Comparison:
         found = self._in_renamed_file(path, after, number)
         if found is not None:
             return found
-        matcher, olds, news = self._matcher(self._concerning(path, after, number))
+        wanted = {path, self._renames.before(path) or path}
+        wanted |= self._concerning(self._old, path, after, _kin(after, number))
+        found, _ = self._search(wanted, path, number)
+        if found is None or len(wanted) >= len(self._old):
+            return found
+        # Somebody else may have a better claim to it.
+        before = self._files.source(found.path, found.oid)
+        if before is not None:
+            kin = _kin(before, found.number)
+            rivals = self._concerning(self._new, found.path, before, kin)
+            found, _ = self._search(wanted | rivals, path, number)
+        return found
+
+    def _search(
+        self, wanted: set[str], path: str, number: int
+    ) -> tuple[Origin | None, matching.Matcher]:
+        """Match the symbols of some files, and see who is the partner of one."""
+        matcher, olds, news = self._matcher(wanted)
         matcher.run()
         partners = matcher.by_after.get((news.index(path), number))
-        return None if partners is None else self._origin(olds, partners)
+        return (None if partners is None else self._origin(olds, partners)), matcher
 
     def new_oid(self, path: str) -> Oid | None:
         """What the commit has at a path that it changed."""
@@ -103,28 +117,41 @@ class Comparison:
         kept = [(path, source) for path, source in found if source is not None]
         return [path for path, _ in kept], [source for _, source in kept]
 
-    def _concerning(self, path: str, after: sources.Source, number: int) -> set[str] | None:
-        """The files that may have to do with a symbol; None for all of them."""
-        if len(self._changes) <= _MANY_FILES:
-            return None
-        names = {after.symbols[number].name.encode()}
-        around = after.symbols[number].parent
-        while around >= 0:
-            names.add(after.symbols[around].name.encode())
-            around = after.symbols[around].parent
-        contents = {
-            ("old", each): self._files.data(each, oid) or b"" for each, oid in self._old.items()
-        }
-        contents |= {
-            ("new", each): self._files.data(each, oid) or b"" for each, oid in self._new.items()
-        }
-        wanted = {each for (_, each), data in contents.items() if any(n in data for n in names)}
-        for line in sorted(set(after.lines(number)), key=len, reverse=True)[:12]:
-            having = {each for (_, each), data in contents.items() if line in data}
-            if len(having) <= _TELLING_LINE_FILES:
-                wanted |= having
-        pairs = self._few_pairs([each for each in wanted if each in self._new])
-        return {path, *wanted, *(old for old, _ in pairs)}
+    def _concerning(
+        self, side: dict[str, Oid], path: str, source: sources.Source, numbers: list[int]
+    ) -> set[str]:
+        """The files on one side of the commit that may have partners of some symbols."""
+        found = set()
+        names = [source.symbols[number].name.encode() for number in numbers]
+        pages = [set(source.lines(number)) for number in numbers]
+        for each, oid in side.items():
+            if each == path:
+                continue
+            data = self._files.data(each, oid) or b""
+            if any(name in data and self._is_moved(name, each) for name in names) or any(
+                sum(line in data for line in lines) >= matching.enough_lines(len(lines))
+                for lines in pages
+                if lines
+            ):
+                found.add(each)
+        pairs = self._few_pairs([each for each in found if each in self._new])
+        return {*found, *(old for old, _ in pairs)}
+
+    def _is_moved(self, name: bytes, path: str) -> bool:
+        """Whether what a file says of a name is not the same before and after."""
+        if path not in self._old or path not in self._new:
+            return True
+        sides = [self._files.data(path, side[path]) or b"" for side in (self._old, self._new)]
+        lines = [[line for line in data.split(b"\n") if name in line] for data in sides]
+        return lines[0] != lines[1]
+
+
+def _kin(source: sources.Source, number: int) -> list[int]:
+    """A symbol and those that it stands in."""
+    kin = [number]
+    while source.symbols[kin[-1]].parent >= 0:
+        kin.append(source.symbols[kin[-1]].parent)
+    return kin
 
 
 def compare(git: Git, commit: Oid, parent: Oid | None) -> list[history.Match]:

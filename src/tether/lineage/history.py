@@ -13,6 +13,7 @@ ChangeKind = Literal[
     "move",
     "container",
     "documentation",
+    "comment",
     "formatting",
     "annotation",
     "deleted",

@@ -9,7 +9,8 @@ only, and every other question needs the files of its commit.
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from tether.hints import NamedTuple
@@ -22,7 +23,7 @@ SAME_NAME = "same name"
 # Symbols with fewer words than this look like many others.
 _FEW_WORDS = 12
 # A line that stands in more places than this says nothing about where something came from.
-_RARE_LINE = 6
+_COMMON_LINE = 20
 
 
 class Partners(NamedTuple):
@@ -155,6 +156,9 @@ class Matcher:
     def _judge(self, old: Ref, new: Ref, lonely: set[Ref]) -> tuple[float, float, str]:
         """How alike, how much speaks for it, and in what words; no words if it is not enough."""
         was, now = self._symbol_before(old), self._symbol_after(new)
+        sizes = sorted(self._sizes(old, new))
+        if 2 * sizes[0] < 0.1 * sum(sizes):
+            return 0.0, 0.0, ""  # so different in size that there is no need to compare
         score = self.likeness(old, new)
         is_namesake = was.name == now.name
         is_same_file = self.file_of.get(old[0]) == new[0]
@@ -169,12 +173,13 @@ class Matcher:
             evidence = "another name, same place"
         else:
             needed, evidence = 0.8 - 0.1 * names, "another name and place"
-        words = min(
-            self.before[old[0]].bag(old[1]).total(), self.after[new[0]].bag(new[1]).total()
-        )
-        if words < _FEW_WORDS:
+        if sizes[0] < _FEW_WORDS:
             needed = max(needed, 0.85) if is_namesake or is_same_place else 2.0
         return score, rank, evidence if score >= needed else ""
+
+    def _sizes(self, old: Ref, new: Ref) -> tuple[int, int]:
+        before, after = self.before[old[0]], self.after[new[0]]
+        return before.bag(old[1]).total(), after.bag(new[1]).total()
 
     def _needed_of_namesakes(self, old: Ref, new: Ref, is_only: bool) -> float:
         """How alike two of one name must be: less, if the name says much and no other has it."""
@@ -194,11 +199,7 @@ class Matcher:
         return likeness.of_names(was, now) if len(was) > 2 and len(now) > 2 else 0.0
 
     def _is_same_place(self, old: Ref, new: Ref) -> bool:
-        around, around_now = self._symbol_before(old).parent, self._symbol_after(new).parent
-        if around < 0 or around_now < 0:
-            return around == around_now
-        found = self.by_before.get((old[0], around))
-        return found is not None and found.after == (new[0], around_now)
+        return self._place_now(old) == (new[0], self._symbol_after(new).parent)
 
     def _lonely(self, families: tuple[str, ...]) -> set[Ref]:
         """Those left that have a name that no other one left has."""
@@ -213,42 +214,42 @@ class Matcher:
         return found
 
     def _candidates(self, families: tuple[str, ...]) -> list[tuple[Ref, Ref]]:
-        """Pairs that could be partners: they share a name, a place or a rare line."""
+        """Pairs that could be partners: they share a name, a place or many lines."""
         olds = [ref for ref in self.left_before() if self._symbol_before(ref).kind in families]
         news = [ref for ref in self.left_after() if self._symbol_after(ref).kind in families]
         if not olds or not news:
             return []
-        by_key: dict[bytes, list[Ref]] = defaultdict(list)
-        for ref in olds:
-            for key in self._keys(self.before[ref[0]], ref):
-                by_key[key].append(ref)
-        found: dict[tuple[Ref, Ref], None] = {}
-        news_by_key: dict[bytes, list[Ref]] = defaultdict(list)
-        for ref in news:
-            for key in self._keys(self.after[ref[0]], ref):
-                if key in by_key:
-                    news_by_key[key].append(ref)
-        for key, refs in news_by_key.items():
-            is_telling = len(refs) <= _RARE_LINE and len(by_key[key]) <= _RARE_LINE
-            if is_telling or key.startswith(b"\0"):
-                found |= {(old, new): None for new in refs for old in by_key[key]}
+        by_name: dict[str, list[Ref]] = defaultdict(list)
+        by_place: dict[Ref, list[Ref]] = defaultdict(list)
+        by_line: dict[bytes, list[Ref]] = defaultdict(list)
         for old in olds:
-            if old[0] in self.file_of:
-                found |= {
-                    (old, new): None
-                    for new in news
-                    if self.file_of[old[0]] == new[0] and self._is_same_place(old, new)
-                }
-        return [
-            (old, new)
-            for old, new in found
-            if symbols.family(self._symbol_before(old).kind) == symbols.family(self._symbol_after(new).kind)
-        ]
+            symbol = self._symbol_before(old)
+            by_name[symbol.name].append(old)
+            by_place[self._place_now(old)].append(old)
+            for line in set(self.before[old[0]].lines(old[1])):
+                by_line[line].append(old)
+        found: list[tuple[Ref, Ref]] = []
+        for new in news:
+            symbol = self._symbol_after(new)
+            near = by_place.get((new[0], symbol.parent), ())
+            lines = set(self.after[new[0]].lines(new[1]))
+            sharing = Counter(old for line in lines for old in _few(by_line.get(line, ())))
+            many = [old for old, count in sharing.items() if count >= enough_lines(len(lines))]
+            family = symbols.family(symbol.kind)
+            found += [
+                (old, new)
+                for old in dict.fromkeys((*by_name.get(symbol.name, ()), *near, *many))
+                if symbols.family(self._symbol_before(old).kind) == family
+            ]
+        return found
 
-    @staticmethod
-    def _keys(source: sources.Source, ref: Ref) -> set[bytes]:
-        symbol = source.symbols[ref[1]]
-        return {b"\0" + symbol.name.encode(), *source.lines(ref[1])}
+    def _place_now(self, old: Ref) -> Ref:
+        """What a symbol stands in, as it is after; nowhere, if that is gone."""
+        around = self._symbol_before(old).parent
+        if around < 0:
+            return (self.file_of.get(old[0], -1), -1)
+        found = self.by_before.get((old[0], around))
+        return found.after if found is not None else (-1, -1)
 
     def _symbol_before(self, ref: Ref) -> symbols.Symbol:
         return self.before[ref[0]].symbols[ref[1]]
@@ -259,7 +260,7 @@ class Matcher:
 
 def in_file(before: sources.Source, after: sources.Source, number: int) -> Partners | None:
     """The partner of a symbol by place and name alone, which its own file decides."""
-    found = _unmistakable(before, after, number)
+    found = unmistakable(before, after, number)
     if found is not None:
         return Partners((0, found), (0, number), 1.0, SAME_NAME)
     matcher = Matcher([before], [after], [(0, 0)])
@@ -267,7 +268,7 @@ def in_file(before: sources.Source, after: sources.Source, number: int) -> Partn
     return matcher.by_after.get((0, number))
 
 
-def _unmistakable(before: sources.Source, after: sources.Source, number: int) -> int | None:
+def unmistakable(before: sources.Source, after: sources.Source, number: int) -> int | None:
     """The one that has the same name and signature in the same place, if it alone has that name.
 
     As the matcher would say, without a look at the rest of the file.
@@ -275,7 +276,7 @@ def _unmistakable(before: sources.Source, after: sources.Source, number: int) ->
     symbol = after.symbols[number]
     around = -1
     if symbol.parent >= 0:
-        found = _unmistakable(before, after, symbol.parent)
+        found = unmistakable(before, after, symbol.parent)
         if found is None:
             return None
         around = found
@@ -284,6 +285,15 @@ def _unmistakable(before: sources.Source, after: sources.Source, number: int) ->
     if len(olds) != 1 or len(after.named[(symbol.parent, *key)]) != 1:
         return None
     return olds[0] if before.symbols[olds[0]].signature == symbol.signature else None
+
+
+def enough_lines(count: int) -> int:
+    """How many lines of so many two symbols must share to be compared without further reason."""
+    return max(1, math.ceil(count / 4))
+
+
+def _few(refs: Sequence[Ref]) -> Sequence[Ref]:
+    return refs if len(refs) <= _COMMON_LINE else ()
 
 
 def _sure(score: float) -> float:

@@ -11,10 +11,11 @@ from collections import Counter
 
 from tether.lineage import symbols
 
-_TOKEN = re.compile(rb"[\w$\x80-\xff]+|[^\s\w$\x80-\xff]")
+# What is written inside quotation marks on one line is one token, blanks and all.
+_TOKEN = re.compile(
+    rb"""[\w$\x80-\xff]+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s\w$\x80-\xff]"""
+)
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
-# A comma before a closing bracket, and which quotation marks are used, is a matter of formatting.
-_LAYOUT = re.compile(rb",(?=[)\]}])")
 
 
 class Source:
@@ -88,10 +89,15 @@ class Source:
         return known
 
     def documentation(self, number: int) -> bytes:
-        """The words of its documentation and of the comments inside."""
+        """The words of its documentation."""
+        spans = self.symbols[number].documentation
+        return b" ".join(b" ".join(self.data[a:z].split()) for a, z in spans)
+
+    def comments(self, number: int) -> bytes:
+        """The words of the comments inside."""
         symbol = self.symbols[number]
-        own = [*symbol.documentation, *self._comments(symbol.start, symbol.end)]
-        return b" ".join(b" ".join(self.data[a:z].split()) for a, z in sorted(set(own)))
+        spans = self._comments(symbol.head, symbol.end)
+        return b" ".join(b" ".join(self.data[a:z].split()) for a, z in spans)
 
     def annotations(self, number: int) -> bytes:
         spans = self.symbols[number].annotations
@@ -150,8 +156,3 @@ class Source:
                 start = max(start, last)
         kept.append(self.data[start:end])
         return b" ".join(kept)
-
-
-def without_layout(tokens: bytes) -> bytes:
-    """Tokens without what formatters change."""
-    return _LAYOUT.sub(b"", tokens.replace(b" ", b"").replace(b"'", b'"'))

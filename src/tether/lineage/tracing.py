@@ -9,7 +9,18 @@ from __future__ import annotations
 from tether.git import Change, Git, Oid
 from tether.git.path_history import PathHistory, Step
 from tether.hints import NamedTuple
-from tether.lineage import changes, commits, history, library, matching, places, sources, symbols
+from tether.lineage import (
+    changes,
+    commits,
+    glances,
+    history,
+    languages,
+    library,
+    matching,
+    places,
+    sources,
+    symbols,
+)
 
 
 class _Start(NamedTuple):
@@ -42,32 +53,63 @@ class Tracer:
 
     def _walk(self, start: _Start) -> None:
         """Follow the symbol through the commits of one path."""
+        source = self._at(start.commit, start.path)
+        if source is None:
+            return
         steps = PathHistory(self._files.git, start.commit, start.path)
-        wanted: dict[Oid, set[int]] = {}
-        is_first = True
+        wanted: dict[Oid, list[glances.Glance]] = {}
+        first = [glances.at(source, start.number)]
         try:
             for step in steps:
-                numbers = {start.number} if is_first else wanted.pop(step.oid, set())
-                is_first = False
-                for number in sorted(numbers):
-                    for parent, there in self._before(start.path, step, number):
-                        wanted.setdefault(parent, set()).add(there)
+                here = first or wanted.pop(step.oid, [])
+                first = []
+                for glance in here:
+                    for parent, there in self._before(start.path, step, glance):
+                        if not any(_is_same(there, each) for each in wanted.get(parent, ())):
+                            wanted.setdefault(parent, []).append(there)
                 if not wanted:
                     break
         finally:
             steps.close()
 
-    def _before(self, path: str, step: Step, number: int) -> list[tuple[Oid, int]]:
+    def _before(
+        self, path: str, step: Step, glance: glances.Glance
+    ) -> list[tuple[Oid, glances.Glance]]:
         """Where the symbol was in the steps before this one, after writing down what changed."""
         if step.change is not None:
-            there = self._at_commit(path, step.oid, step.change, number)
+            there = self._at_commit(path, step.oid, step.change, glance)
             return [(step.parents[0], there)] if there is not None and step.parents else []
-        return self._at_merge(path, step, number)
+        after = self._at(step.oid, path)
+        number = _number(after, glance) if after else None
+        return self._at_merge(path, step, after, number) if after and number is not None else []
 
-    def _at_commit(self, path: str, commit: Oid, change: Change, number: int) -> int | None:
+    def _at_commit(
+        self, path: str, commit: Oid, change: Change, glance: glances.Glance
+    ) -> glances.Glance | None:
+        old = change.old_oid
+        data = None if old.is_null else self._files.data(path, old)
+        language = languages.of_path(path)
+        if data is None or language is None:
+            return self._at_first(path, commit, change, glance)
+        untouched = glances.before(glance, data, language.name)
+        if untouched is not None:
+            return untouched
+        before = self._files.source(path, old)
+        there = matching.unmistakable(before, glance.source, glance.number) if before else None
+        if before is None or there is None:
+            return self._at_first(path, commit, change, glance)
+        found = matching.Partners((0, there), (0, glance.number), 1.0, matching.SAME_NAME)
+        self._tell(commit, before, glance, found)
+        return glances.at(before, there)
+
+    def _at_first(
+        self, path: str, commit: Oid, change: Change, glance: glances.Glance
+    ) -> glances.Glance | None:
+        """Where it was, if it is not simply there under its name."""
         after = self._files.source(path, change.new_oid)
         before = None if change.old_oid.is_null else self._files.source(path, change.old_oid)
-        if after is None:
+        number = _number(after, glance) if after else None
+        if after is None or number is None:
             return None
         found = matching.in_file(before, after, number) if before else None
         if before is None or found is None:
@@ -75,8 +117,8 @@ class Tracer:
             if origin is None or origin.path != path or before is None:
                 return None
             found = matching.Partners((0, origin.number), (0, number), *origin[3:])
-        self._tell(commit, before, after, found)
-        return found.before[1]
+        self._tell(commit, before, glances.at(after, number), found)
+        return glances.at(before, found.before[1])
 
     def _elsewhere(
         self, commit: Oid, parent_number: int, path: str, number: int
@@ -100,18 +142,16 @@ class Tracer:
             before = self._files.source(origin.path, origin.oid)
             if before is not None:
                 partners = matching.Partners((0, origin.number), (0, number), *origin[3:])
-                self._tell(commit, before, after, partners)
+                self._tell(commit, before, glances.at(after, number), partners)
                 self._waiting.append(_Start(parent, origin.path, origin.number))
         return origin
 
-    def _at_merge(self, path: str, step: Step, number: int) -> list[tuple[Oid, int]]:
+    def _at_merge(
+        self, path: str, step: Step, after: sources.Source, number: int
+    ) -> list[tuple[Oid, glances.Glance]]:
         """Follow the parent that has the same; if none has, the merge is a change of its own."""
-        after = self._at(step.oid, path)
-        if after is None:
-            return []
-        parents = self._files.reader.parents(step.oid) or ()
         found: list[tuple[matching.Partners, sources.Source]] = []
-        for parent in parents:
+        for parent in self._files.reader.parents(step.oid) or ():
             before = self._at(parent, path)
             partners = matching.in_file(before, after, number) if before else None
             if before is None or partners is None:
@@ -122,16 +162,16 @@ class Tracer:
         if not found:
             self._elsewhere(step.oid, 0, path, number)
             return []
-        self._tell(step.oid, found[0][1], after, found[0][0])
+        self._tell(step.oid, found[0][1], glances.at(after, number), found[0][0])
         pairs = [self._onwards(path, step, before, partners) for partners, before in found]
         return [each for pair in pairs for each in pair]
 
     def _onwards(
         self, path: str, step: Step, before: sources.Source, partners: matching.Partners
-    ) -> list[tuple[Oid, int]]:
+    ) -> list[tuple[Oid, glances.Glance]]:
         """The steps before a merge that have this version of the file."""
         having = [each for each in step.parents if self._at(each, path) is before]
-        return [(each, partners.before[1]) for each in having]
+        return [(each, glances.at(before, partners.before[1])) for each in having]
 
     def _at(self, commit: Oid, path: str) -> sources.Source | None:
         blob = self._files.reader.at(commit, path, library.MAX_BYTES)
@@ -141,13 +181,15 @@ class Tracer:
         self,
         commit: Oid,
         before: sources.Source,
-        after: sources.Source,
+        glance: glances.Glance,
         partners: matching.Partners,
     ) -> None:
-        old, new = partners.before[1], partners.after[1]
-        kinds = changes.kinds(before, old, after, new)
+        old = partners.before[1]
+        kinds = changes.kinds(before, old, glance.source, glance.number)
         if kinds:
-            there, here = places.place(before, old), places.place(after, new)
+            there, here = places.place(before, old), places.place(glance.source, glance.number)
+            line = glance.data.count(b"\n", 0, glance.start) + 1
+            here = here._replace(line=line, end_line=here.end_line + line - here.line)
             self._add(
                 history.Change(commit, kinds, there, here, partners.confidence, partners.evidence)
             )
@@ -156,6 +198,20 @@ class Tracer:
         place = change.after or change.before
         assert place is not None  # noqa: S101 - a change has at least one side
         self._found.setdefault((change.commit, place.path, place.qualified), change)
+
+
+def _number(source: sources.Source, glance: glances.Glance) -> int | None:
+    """The symbol of a glance among those of a file that has it untouched."""
+    name = glance.source.symbols[glance.number].name
+    for number, symbol in enumerate(source.symbols):
+        if (symbol.start, symbol.end, symbol.name) == (glance.start, glance.end, name):
+            return number
+    found = matching.in_file(source, glance.source, glance.number)
+    return found.before[1] if found else None
+
+
+def _is_same(one: glances.Glance, other: glances.Glance) -> bool:
+    return (one.start, one.end) == (other.start, other.end)
 
 
 def trace(
