@@ -43,19 +43,37 @@ class PathHistory:
         with process.starting():
             self._process = git.runner.start(*_LOG, Oid(commit), "--", *wanted)
 
-    def __iter__(self) -> Iterator[Step]:
-        tokens = objects.tokens(cast(io.BufferedReader, self._process.stdout))
-        token = next(tokens, None)
-        while token is not None:
-            oid, parents = objects.as_line(token), objects.as_line(next(tokens, b""))
-            change = None
-            token = next(tokens, None)
-            if token is not None and token.lstrip(b"\n").startswith(b":"):
-                change = objects.read_change(token, next(tokens, b""))
-                token = next(tokens, None)
-            yield Step(Oid(oid), tuple(map(Oid, parents.split())), change)
+    def __iter__(self) -> Iterator[list[Step]]:
+        """The steps, as many at a time as git has ready."""
+        output = cast(io.BufferedReader, self._process.stdout)
+        rest = b""
+        while chunk := output.read1(objects.CHUNK_BYTES):
+            *words, rest = (rest + chunk).split(b"\0")
+            steps, left = _steps(words)
+            rest = b"\0".join([*left, rest])
+            if steps:
+                yield steps
+        yield _steps([*rest.split(b"\0"), b"", b""])[0]
 
     def close(self) -> None:
         self._process.kill()
         with contextlib.suppress(BrokenPipeError), self._process:
             pass
+
+
+def _steps(words: list[bytes]) -> tuple[list[Step], list[bytes]]:
+    """The steps in some words, but for the last one, to which more may belong."""
+    steps: list[Step] = []
+    place = begun = 0
+    while place + 2 < len(words) and words[place]:
+        begun = place
+        oid, parents = objects.as_line(words[place]), objects.as_line(words[place + 1])
+        change = None
+        place += 2
+        if words[place].lstrip(b"\n").startswith(b":"):
+            if place + 1 >= len(words):
+                return steps, words[begun:]
+            change = objects.read_change(words[place], words[place + 1])
+            place += 2
+        steps.append(Step(Oid(oid), tuple(map(Oid, parents.split())), change))
+    return steps, words[place:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import subprocess
+from collections.abc import Sequence
 from typing import cast
 
 from tether import errors
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tether.git import repository
 
 _ATTEMPTS = 2
+# As many questions as fit into a pipe without waiting for answers.
+_AT_ONCE = 256
 
 
 class Reader:
@@ -28,6 +31,21 @@ class Reader:
     def blob(self, oid: Oid, max_bytes: int) -> objects.Blob:
         """A file's content, or why it cannot be had."""
         return self._ask(Oid(oid), oid, max_bytes)
+
+    def blobs(self, oids: Sequence[Oid], max_bytes: int) -> list[objects.Blob]:
+        """Several at once, which takes git less time than one after the other."""
+        found: list[objects.Blob] = []
+        for first in range(0, len(oids), _AT_ONCE):
+            some = oids[first : first + _AT_ONCE]
+            output = self._put("\n".join(map(Oid, some)))
+            for oid in some:
+                blob = objects.read_blob(oid, output, max_bytes)
+                if blob is None:  # it died, see below
+                    self.close()
+                    break
+                found.append(blob)
+            found += [self.blob(oid, max_bytes) for oid in oids[len(found) : first + len(some)]]
+        return found
 
     def at(self, commit: Oid, path: str, max_bytes: int) -> objects.Blob | None:
         """What a commit has at a path; None if it has nothing there."""

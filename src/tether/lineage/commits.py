@@ -122,6 +122,7 @@ class Comparison:
     ) -> set[str]:
         """The files on one side of the commit that may have partners of some symbols."""
         found = set()
+        self._files.prefetch(side.items())
         names = [source.symbols[number].name.encode() for number in numbers]
         pages = [set(source.lines(number)) for number in numbers]
         for each, oid in side.items():

@@ -1,19 +1,20 @@
 """Whether a symbol stands untouched in another version of its file, seen without parsing that.
 
-Its text must be there once, the lines around it must be the same, and what changed elsewhere must
-be such that it cannot have opened or closed anything around it. Everything else is for the parser.
+Its text must be there once, with the same lines around it, after the same declarations of what it
+stands in, and between those and it nothing may be left open or be closed. Everything else is for
+the parser.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from tether.hints import NamedTuple
-from tether.lineage import sources, symbols
+from tether.lineage import sources
 
-_BRACE = re.compile(rb"[{}]")
-_LINE = re.compile(rb"^([ \t]*)\S", re.MULTILINE)
+_BRACES = b"{}"
+_NO_BRACES = bytes(byte for byte in range(256) if byte not in _BRACES)
+_INDENTATION = re.compile(rb"^([ \t]*)[^\s]", re.MULTILINE)
 # How nesting is written in a language; files of others are parsed.
 _NESTING = {
     **dict.fromkeys(
@@ -32,106 +33,82 @@ class Glance(NamedTuple):
     number: int
     data: bytes
     start: int
-    end: int
-    heads: tuple[symbols.Span, ...]
-    """Where what is around it is declared, from the outside in."""
+
+    @property
+    def end(self) -> int:
+        symbol = self.source.symbols[self.number]
+        return self.start + symbol.end - symbol.start
 
 
 def at(source: sources.Source, number: int) -> Glance:
-    symbol = source.symbols[number]
-    heads = []
-    around = symbol.parent
-    while around >= 0:
-        outer = source.symbols[around]
-        heads.append((outer.start, outer.body))
-        around = outer.parent
-    return Glance(source, number, source.data, symbol.start, symbol.end, tuple(reversed(heads)))
+    return Glance(source, number, source.data, source.symbols[number].start)
 
 
 def before(glance: Glance, data: bytes, language: str) -> Glance | None:
     """The same symbol in an earlier version, if it is untouched there; None if that is unsure."""
     nesting = _NESTING.get(language)
-    text = glance.data[glance.start : glance.end]
+    text = glance.source.text(glance.number)
     start = data.find(text)
     if nesting is None or start < 0 or data.find(text, start + 1) >= 0:
         return None
-    if glance.data.find(text) != glance.start or glance.data.find(text, glance.start + 1) >= 0:
+    earlier = glance._replace(data=data, start=start)
+    if not _is_same_around(glance, earlier):
         return None
-    end = start + len(text)
-    if not _is_same_around(glance, data, start, end):
-        return None
-    first, last, old_last = _difference(glance.data[: glance.start], data[:start])
-    heads = []
-    for head, body in glance.heads:
-        if body <= first:
-            heads.append((head, body))
-        elif head >= last:
-            heads.append((head + start - glance.start, body + start - glance.start))
-        else:
+    inside = 0
+    for declaration in _declarations(glance):
+        place = data.find(declaration, inside, start)
+        if place < 0 or data.find(declaration, place + 1, start) >= 0:
             return None
+        if nesting == "braces" and not _is_balanced(data[inside:place]):
+            return None
+        inside = place + len(declaration) + 1
     if nesting == "braces":
-        is_closed = _is_balanced(glance.data[first:last]) and _is_balanced(data[first:old_last])
-    else:
-        first = data.rfind(b"\n", 0, first) + 1
-        changed = (glance.data[first:last], data[first:old_last])
-        indentation = _indentation(data, start)
-        is_closed = all(_is_deep(part, indentation) for part in changed)
-        is_closed = is_closed and _ends_there(data, end, indentation)
-    return Glance(glance.source, glance.number, data, start, end, tuple(heads)) if is_closed else None
+        return earlier if _is_balanced(data[inside:start]) else None
+    is_inside = _is_indented(data[inside:start], _column(data, start))
+    return earlier if is_inside and _ends_there(earlier) else None
 
 
-def _is_same_around(glance: Glance, data: bytes, start: int, end: int) -> bool:
+def _declarations(glance: Glance) -> list[bytes]:
+    """How what it stands in is declared, from the outside in, up to where its body begins."""
+    found = []
+    source, around = glance.source, glance.source.symbols[glance.number].parent
+    while around >= 0:
+        outer = source.symbols[around]
+        found.append(source.data[outer.head : outer.body])
+        around = outer.parent
+    return found[::-1]
+
+
+def _is_same_around(one: Glance, other: Glance) -> bool:
     """Whether the line before and the line after are the same."""
     lines = []
-    for text, first, last in ((glance.data, glance.start, glance.end), (data, start, end)):
-        above = text.rfind(b"\n", 0, max(0, text.rfind(b"\n", 0, first)))
-        below = text.find(b"\n", text.find(b"\n", last) + 1)
-        lines.append((text[above + 1 : first], text[last : below if below >= 0 else None]))
+    for data, first, last in ((one.data, one.start, one.end), (other.data, other.start, other.end)):
+        above = data.rfind(b"\n", 0, max(0, data.rfind(b"\n", 0, first)))
+        below = data.find(b"\n", data.find(b"\n", last) + 1)
+        lines.append((data[above + 1 : first], data[last : below if below >= 0 else None]))
     return lines[0] == lines[1]
-
-
-def _difference(one: bytes, other: bytes) -> tuple[int, int, int]:
-    """Where two texts begin to differ, and where in each of them they are the same again."""
-    shorter = min(len(one), len(other))
-    first = _common(shorter, lambda size: one[:size] == other[:size])
-    tail = _common(shorter - first, lambda size: one[len(one) - size :] == other[len(other) - size :])
-    return first, len(one) - tail, len(other) - tail
-
-
-def _common(most: int, is_same: Callable[[int], bool]) -> int:
-    """The largest size up to a limit for which something holds, that holds for all below."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        if is_same(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _is_balanced(part: bytes) -> bool:
     """Whether every brace that is opened is closed, and none is closed that was open before."""
-    depth = 0
-    for brace in _BRACE.findall(part):
-        depth += 1 if brace == b"{" else -1
-        if depth < 0:
-            return False
-    return depth == 0
+    braces = part.translate(None, _NO_BRACES)
+    while _BRACES in braces:
+        braces = braces.replace(_BRACES, b"")
+    return not braces
 
 
-def _indentation(data: bytes, start: int) -> int:
+def _column(data: bytes, start: int) -> int:
     return start - (data.rfind(b"\n", 0, start) + 1)
 
 
-def _is_deep(part: bytes, indentation: int) -> bool:
+def _is_indented(part: bytes, column: int) -> bool:
     """Whether no line is less indented than the symbol, so that none can be around it."""
-    if indentation == 0:
-        return True
-    return all(len(blank) >= indentation for blank in _LINE.findall(part))
+    lines = part[part.find(b"\n") + 1 :] if column else b""
+    return all(len(blank) >= column for blank in _INDENTATION.findall(lines))
 
 
-def _ends_there(data: bytes, end: int, indentation: int) -> bool:
+def _ends_there(glance: Glance) -> bool:
     """Whether the next line that says something is outside the symbol."""
-    following = _LINE.search(data, data.find(b"\n", end) + 1 if data.find(b"\n", end) >= 0 else end)
-    return following is None or len(following[1]) <= indentation
+    newline = glance.data.find(b"\n", glance.end)
+    following = _INDENTATION.search(glance.data, newline + 1) if newline >= 0 else None
+    return following is None or len(following[1]) <= _column(glance.data, glance.start)

@@ -6,9 +6,9 @@ a machine for machines, missing in this clone, or something that a grammar choke
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from tether.git import Git, Oid
+from tether.git import Blob, Git, Oid
 from tether.git.reading import Reader
 from tether.hints import Literal, Protocol
 from tether.lineage import languages, sources, symbols
@@ -51,12 +51,20 @@ class Library:
         """The content of a file; None if it is not one that people write code in."""
         if oid in self._data:
             return self._data[oid]
-        blob = self.reader.blob(oid, MAX_BYTES)
+        return self._take(path, self.reader.blob(oid, MAX_BYTES))
+
+    def prefetch(self, files: Iterable[tuple[str, Oid]]) -> None:
+        """Read the content of several files that will be asked for."""
+        wanted = {oid: path for path, oid in files if oid not in self._data}
+        for blob in self.reader.blobs(list(wanted), MAX_BYTES):
+            self._take(wanted[blob.oid], blob)
+
+    def _take(self, path: str, blob: Blob) -> bytes | None:
         why = _why_not(blob.data) if blob.data is not None else _WHY_MISSING[blob.why_missing]
         if why:
             self.unknown[path] = why
         data = None if why else blob.data
-        self._keep(oid, data)
+        self._keep(blob.oid, data)
         return data
 
     def source(self, path: str, oid: Oid) -> sources.Source | None:

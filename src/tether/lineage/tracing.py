@@ -23,12 +23,39 @@ from tether.lineage import (
 )
 
 
+# How many versions of a file are read before it is known whether they are needed.
+_AHEAD = 24
+
+
 class _Start(NamedTuple):
     """A symbol that is to be followed from a commit."""
 
     commit: Oid
     path: str
     number: int
+
+
+class _Wanted:
+    """The symbol as it is expected in steps that are still to come."""
+
+    def __init__(self, first: list[glances.Glance]) -> None:
+        self._first = first
+        self._by_step: dict[Oid, list[glances.Glance]] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._first and not self._by_step
+
+    def pop(self, step: Oid) -> list[glances.Glance]:
+        """What is expected in a step; the first one that comes is where it begins."""
+        found = self._first or self._by_step.pop(step, [])
+        self._first = []
+        return found
+
+    def add(self, step: Oid, glance: glances.Glance) -> None:
+        known = self._by_step.setdefault(step, [])
+        if all((each.start, each.end) != (glance.start, glance.end) for each in known):
+            known.append(glance)
 
 
 class Tracer:
@@ -57,20 +84,22 @@ class Tracer:
         if source is None:
             return
         steps = PathHistory(self._files.git, start.commit, start.path)
-        wanted: dict[Oid, list[glances.Glance]] = {}
-        first = [glances.at(source, start.number)]
+        wanted = _Wanted([glances.at(source, start.number)])
         try:
-            for step in steps:
-                here = first or wanted.pop(step.oid, [])
-                first = []
-                for glance in here:
-                    for parent, there in self._before(start.path, step, glance):
-                        if not any(_is_same(there, each) for each in wanted.get(parent, ())):
-                            wanted.setdefault(parent, []).append(there)
-                if not wanted:
-                    break
+            for some in steps:
+                self._prefetch(start.path, some)
+                for step in some:
+                    for glance in wanted.pop(step.oid):
+                        for parent, there in self._before(start.path, step, glance):
+                            wanted.add(parent, there)
+                    if wanted.is_empty:
+                        return
         finally:
             steps.close()
+
+    def _prefetch(self, path: str, steps: list[Step]) -> None:
+        olds = [step.change.old_oid for step in steps[:_AHEAD] if step.change is not None]
+        self._files.prefetch((path, oid) for oid in olds if not oid.is_null)
 
     def _before(
         self, path: str, step: Step, glance: glances.Glance
@@ -208,10 +237,6 @@ def _number(source: sources.Source, glance: glances.Glance) -> int | None:
             return number
     found = matching.in_file(source, glance.source, glance.number)
     return found.before[1] if found else None
-
-
-def _is_same(one: glances.Glance, other: glances.Glance) -> bool:
-    return (one.start, one.end) == (other.start, other.end)
 
 
 def trace(
