@@ -38,6 +38,11 @@ class Oid(str):
     def is_valid(cls, value: str) -> bool:
         return cls._pattern.fullmatch(value) is not None
 
+    @classmethod
+    def from_git(cls, value: str) -> Oid:
+        """One that git wrote, which need not be checked: there may be a hundred thousand."""
+        return str.__new__(cls, value)
+
     @property
     def is_null(self) -> bool:
         """Whether this stands for "no object", as in the old side of an added file."""
@@ -182,7 +187,9 @@ def _commit(fields: list[bytes], changes: tuple[Change, ...]) -> Commit:
 
 def read_change(token: bytes, path: bytes) -> Change:
     old_mode, new_mode, old_oid, new_oid, status = as_text(token).lstrip("\n:").split(" ")
-    return Change(status, as_path(path), old_mode, new_mode, Oid(old_oid), Oid(new_oid))
+    return Change(
+        status, as_path(path), old_mode, new_mode, Oid.from_git(old_oid), Oid.from_git(new_oid)
+    )
 
 
 def milliseconds(seconds: str) -> int:

@@ -29,10 +29,17 @@ class Origin(NamedTuple):
 class Comparison:
     """A commit against one of its parents."""
 
-    def __init__(self, files: library.Library, parent: Oid | None, commit: Oid) -> None:
+    def __init__(
+        self, files: library.Library, parent: Oid | None, commit: Oid, family: str = ""
+    ) -> None:
+        """Of the files of one family of languages, or of all."""
         self._files = files
         found = changed_files(files.git, parent, commit)
-        self._changes = [each for each in found if languages.of_path(each.path)]
+        self._changes = [
+            each
+            for each in found
+            if (languages.family(each.path) == family if family else languages.of_path(each.path))
+        ]
         self._renames = renames.Renames(self._changes, files.data)
         self._old = {c.path: c.old_oid for c in self._changes if _is_file(c.old_mode)}
         self._new = {c.path: c.new_oid for c in self._changes if _is_file(c.new_mode)}

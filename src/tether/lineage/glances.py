@@ -8,21 +8,20 @@ the parser.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from tether.hints import NamedTuple
-from tether.lineage import sources
+from tether.lineage import sources, symbols
 
 _BRACES = b"{}"
 _NO_BRACES = bytes(byte for byte in range(256) if byte not in _BRACES)
+_SAID = re.compile(rb"\S")
+# Nobody leaves more blanks between two definitions, in bytes.
+_FAR = 2000
 _INDENTATION = re.compile(rb"^([ \t]*)[^\s]", re.MULTILINE)
-# How nesting is written in a language; files of others are parsed.
-_NESTING = {
-    **dict.fromkeys(
-        ("c", "cpp", "c_sharp", "go", "java", "javascript", "kotlin", "php", "rust"), "braces"
-    ),
-    **dict.fromkeys(("tsx", "typescript"), "braces"),
-    "python": "indentation",
-}
+
+
+Parse = Callable[[bytes], symbols.Outline | None]
 
 
 class Glance(NamedTuple):
@@ -44,28 +43,64 @@ def at(source: sources.Source, number: int) -> Glance:
     return Glance(source, number, source.data, source.symbols[number].start)
 
 
-def before(glance: Glance, data: bytes, language: str) -> Glance | None:
+def before(glance: Glance, data: bytes, nesting: str) -> Glance | None:
     """The same symbol in an earlier version, if it is untouched there; None if that is unsure."""
-    nesting = _NESTING.get(language)
     text = glance.source.text(glance.number)
     start = data.find(text)
-    if nesting is None or start < 0 or data.find(text, start + 1) >= 0:
+    if nesting == "words" or start < 0 or data.find(text, start + 1) >= 0:
         return None
     earlier = glance._replace(data=data, start=start)
-    if not _is_same_around(glance, earlier):
+    lines = (_above(one.data, one.start) + _below(one.data, one.end) for one in (glance, earlier))
+    if next(lines) != next(lines) or not _is_right_inside(glance, data, start, nesting):
         return None
+    return earlier if nesting == "braces" or _ends_there(earlier) else None
+
+
+def changed(glance: Glance, data: bytes, nesting: str, parse: Parse) -> Glance | None:
+    """The symbol in an earlier version that has it otherwise, if its own lines say enough.
+
+    It must have the same declaration, once, in the same place, and the same lines around it. What
+    lies between those is parsed, and must be one symbol and nothing else.
+    """
+    symbol = glance.source.symbols[glance.number]
+    declaration = glance.source.data[symbol.head : symbol.body]
+    place = data.find(declaration) if declaration.strip() else -1
+    if nesting == "words" or place < 0 or data.find(declaration, place + 1) >= 0:
+        return None
+    above, below = _above(glance.data, glance.start), _below(glance.data, glance.end)
+    start = data.rfind(above, 0, place) + len(above)
+    end = data.find(below, place + len(declaration)) if below.strip() else len(data)
+    if start < len(above) or end < 0 or not _is_right_inside(glance, data, start, nesting):
+        return None
+    opening, closing = b"", b""
+    for outer in _declarations(glance):
+        opening += outer + (b"{\n" if nesting == "braces" else b"")
+        closing += b"\n}" if nesting == "braces" else b""
+    part = opening + data[start:end] + closing
+    outline = parse(part)
+    if outline is None or outline.is_broken:
+        return None
+    source = sources.Source(glance.source.path, part, outline)
+    span = (len(opening), len(opening) + end - start)
+    for number, found in enumerate(outline.symbols):
+        if (found.start, found.end) == span and found.qualified == symbol.qualified:
+            return Glance(source, number, data, start)
+    return None
+
+
+def _is_right_inside(glance: Glance, data: bytes, start: int, nesting: str) -> bool:
+    """Whether a place in another version is right inside what the symbol stands in."""
     inside = 0
     for declaration in _declarations(glance):
         place = data.find(declaration, inside, start)
         if place < 0 or data.find(declaration, place + 1, start) >= 0:
-            return None
+            return False
         if nesting == "braces" and not _is_balanced(data[inside:place]):
-            return None
+            return False
         inside = place + len(declaration) + 1
     if nesting == "braces":
-        return earlier if _is_balanced(data[inside:start]) else None
-    is_inside = _is_indented(data[inside:start], _column(data, start))
-    return earlier if is_inside and _ends_there(earlier) else None
+        return _is_balanced(data[inside:start])
+    return _is_indented(data[inside:start], _column(data, start))
 
 
 def _declarations(glance: Glance) -> list[bytes]:
@@ -79,14 +114,17 @@ def _declarations(glance: Glance) -> list[bytes]:
     return found[::-1]
 
 
-def _is_same_around(one: Glance, other: Glance) -> bool:
-    """Whether the line before and the line after are the same."""
-    lines = []
-    for data, first, last in ((one.data, one.start, one.end), (other.data, other.start, other.end)):
-        above = data.rfind(b"\n", 0, max(0, data.rfind(b"\n", 0, first)))
-        below = data.find(b"\n", data.find(b"\n", last) + 1)
-        lines.append((data[above + 1 : first], data[last : below if below >= 0 else None]))
-    return lines[0] == lines[1]
+def _above(data: bytes, start: int) -> bytes:
+    """The last line before a place that says something, and all that follows it."""
+    said = len(data[max(0, start - _FAR) : start].rstrip()) + max(0, start - _FAR)
+    return data[data.rfind(b"\n", 0, said) + 1 : start]
+
+
+def _below(data: bytes, end: int) -> bytes:
+    """What follows a place up to the end of the first line that says something."""
+    said = _SAID.search(data, end)
+    below = data.find(b"\n", said.start()) if said else -1
+    return data[end : below if below >= 0 else None]
 
 
 def _is_balanced(part: bytes) -> bool:

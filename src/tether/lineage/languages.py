@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import os
 from importlib import metadata
 
-from tether.hints import NamedTuple
+from tether.hints import Literal, NamedTuple
 
 # Another number makes every file be parsed again, because symbols come out otherwise.
 EXTRACTOR_VERSION = 1
@@ -24,14 +23,21 @@ class Language(NamedTuple):
     queries: tuple[str, ...] = ()
     """The files of its query, if it is not the one named like the language."""
     file_names: tuple[str, ...] = ()
+    nesting: Literal["braces", "indentation", "words"] = "braces"
+    """What shows where a definition ends."""
 
     @property
     def module(self) -> str:
         return self.package.replace("-", "_")
 
+    @property
+    def family(self) -> str:
+        """The same for languages between which code can move as it is."""
+        return self.queries[0] if self.queries else self.name
+
 
 LANGUAGES = (
-    Language("python", (".py", ".pyi", ".pyw"), "tree-sitter-python"),
+    Language("python", (".py", ".pyi", ".pyw"), "tree-sitter-python", nesting="indentation"),
     Language("java", (".java",), "tree-sitter-java"),
     Language(
         "typescript",
@@ -59,11 +65,17 @@ LANGUAGES = (
         queries=("c", "cpp"),
     ),
     Language("c_sharp", (".cs",), "tree-sitter-c-sharp"),
-    Language("ruby", (".rb", ".rake"), "tree-sitter-ruby", file_names=("Rakefile", "Gemfile")),
+    Language(
+        "ruby",
+        (".rb", ".rake"),
+        "tree-sitter-ruby",
+        file_names=("Rakefile", "Gemfile"),
+        nesting="words",
+    ),
     Language("php", (".php",), "tree-sitter-php", "language_php"),
     Language("kotlin", (".kt", ".kts"), "tree-sitter-kotlin"),
-    Language("bash", (".sh", ".bash"), "tree-sitter-bash"),
-    Language("markdown", (".md", ".markdown"), "tree-sitter-markdown"),
+    Language("bash", (".sh", ".bash"), "tree-sitter-bash", nesting="words"),
+    Language("markdown", (".md", ".markdown"), "tree-sitter-markdown", nesting="words"),
 )
 BY_NAME = {language.name: language for language in LANGUAGES}
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
@@ -72,8 +84,14 @@ _BY_FILE_NAME = {name: language for language in LANGUAGES for name in language.f
 
 def of_path(path: str) -> Language | None:
     """The language of a file, by its name; None if symbols are not looked for in it."""
-    name = os.path.basename(path)
-    return _BY_FILE_NAME.get(name) or _BY_SUFFIX.get(os.path.splitext(name)[1].lower())
+    name = path[path.rfind("/") + 1 :]
+    return _BY_SUFFIX.get(name[name.rfind(".") :].lower()) or _BY_FILE_NAME.get(name)
+
+
+def family(path: str) -> str:
+    """The same for files between which symbols can move; empty if there are none in it."""
+    language = of_path(path)
+    return language.family if language else ""
 
 
 @functools.cache

@@ -30,6 +30,10 @@ class Outlines(Protocol):
         self, oid: Oid, language: languages.Language, data: bytes
     ) -> symbols.Outline | None: ...
 
+    def part(self, oid: Oid, language: languages.Language, data: bytes) -> symbols.Outline | None:
+        """The same of a part of it, which is not worth keeping."""
+        ...
+
 
 class Library:
     """Reads the files of one repository."""
@@ -73,6 +77,11 @@ class Library:
         if key not in self._sources:
             self._sources[key] = self._read(path, oid)
         return self._sources[key]
+
+    def part(self, path: str, oid: Oid, data: bytes) -> symbols.Outline | None:
+        """The outline of a part of a file."""
+        language = languages.of_path(path)
+        return self._outlines.part(oid, language, data) if language else None
 
     def _read(self, path: str, oid: Oid) -> sources.Source | None:
         language = languages.of_path(path)
@@ -127,3 +136,6 @@ class InThisProcess:
         if self._announce is not None:
             self._announce(oid)
         return extracting.extract(language, data)
+
+    def part(self, oid: Oid, language: languages.Language, data: bytes) -> symbols.Outline | None:
+        return self.outline(oid, language, data)

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 from tether.hints import NamedTuple
-from tether.lineage import likeness, sources, symbols
+from tether.lineage import languages, likeness, sources, symbols
 
 Ref = tuple[int, int]
 """A file and a symbol of it, by their numbers."""
@@ -235,13 +235,20 @@ class Matcher:
             lines = set(self.after[new[0]].lines(new[1]))
             sharing = Counter(old for line in lines for old in _few(by_line.get(line, ())))
             many = [old for old, count in sharing.items() if count >= enough_lines(len(lines))]
-            family = symbols.family(symbol.kind)
             found += [
                 (old, new)
                 for old in dict.fromkeys((*by_name.get(symbol.name, ()), *near, *many))
-                if symbols.family(self._symbol_before(old).kind) == family
+                if self._is_same_sort(old, new)
             ]
         return found
+
+    def _is_same_sort(self, old: Ref, new: Ref) -> bool:
+        """Whether one could become the other at all."""
+        was, now = self._symbol_before(old).kind, self._symbol_after(new).kind
+        before, after = self.before[old[0]].path, self.after[new[0]].path
+        return symbols.family(was) == symbols.family(now) and (
+            before == after or languages.family(before) == languages.family(after)
+        )
 
     def _place_now(self, old: Ref) -> Ref:
         """What a symbol stands in, as it is after; nowhere, if that is gone."""
@@ -269,7 +276,7 @@ def in_file(before: sources.Source, after: sources.Source, number: int) -> Partn
 
 
 def unmistakable(before: sources.Source, after: sources.Source, number: int) -> int | None:
-    """The one that has the same name and signature in the same place, if it alone has that name.
+    """The one that alone has the same name and signature in the same place, before and after.
 
     As the matcher would say, without a look at the rest of the file.
     """
@@ -281,10 +288,13 @@ def unmistakable(before: sources.Source, after: sources.Source, number: int) -> 
             return None
         around = found
     key = (symbols.family(symbol.kind), after.local_name(number))
-    olds = before.named.get((around, *key), ())
-    if len(olds) != 1 or len(after.named[(symbol.parent, *key)]) != 1:
-        return None
-    return olds[0] if before.symbols[olds[0]].signature == symbol.signature else None
+    olds = [
+        each
+        for each in before.named.get((around, *key), ())
+        if before.symbols[each].signature == symbol.signature
+    ]
+    is_alone = len(olds) == 1 and _is_alone(after, number, after.named[(symbol.parent, *key)])
+    return olds[0] if is_alone else None
 
 
 def enough_lines(count: int) -> int:

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from tether.git import Change, Oid
+from tether.lineage import languages
 
 Content = Callable[[str, Oid], bytes | None]
 # Half of it is still there, as Git asks for by default.
@@ -87,7 +88,7 @@ class Renames:
         """The most alike first, and of those equally alike the ones with the nearest paths."""
         scored = []
         for old, new in self._candidates(deleted, added):
-            if os.path.splitext(old)[1] != os.path.splitext(new)[1]:
+            if languages.family(old) != languages.family(new):
                 continue
             score = _alike(self._lines[old], self._lines[new])
             if score >= needed:
@@ -119,12 +120,16 @@ def _identical(deleted: dict[str, Oid], added: dict[str, Oid]) -> dict[str, str]
     by_oid: dict[Oid, list[str]] = defaultdict(list)
     for path, oid in sorted(deleted.items()):
         by_oid[oid].append(path)
-    scored = sorted(
-        (-_common_parts(old, new), old, new)
-        for new, oid in added.items()
-        for old in by_oid.get(oid, ())
-    )
     pairs: dict[str, str] = {}
+    scored = []
+    copies = Counter(added.values())
+    for new, oid in added.items():
+        olds = by_oid.get(oid, ())
+        if len(olds) == copies[oid] == 1:
+            pairs[olds[0]] = new
+        else:
+            scored += [(-_common_parts(old, new), old, new) for old in olds]
+    scored.sort()
     taken: set[str] = set()
     for _, old, new in scored:
         if old not in pairs and new not in taken:

@@ -120,15 +120,22 @@ class Tracer:
         language = languages.of_path(path)
         if data is None or language is None:
             return self._at_first(path, commit, change, glance)
-        untouched = glances.before(glance, data, language.name)
+        untouched = glances.before(glance, data, language.nesting)
         if untouched is not None:
             return untouched
+        seen = glances.changed(
+            glance, data, language.nesting, lambda part: self._files.part(path, old, part)
+        )
+        if seen is not None:
+            found = matching.Partners((0, seen.number), (0, glance.number), 1.0, matching.SAME_NAME)
+            self._tell(commit, seen, glance, found)
+            return seen
         before = self._files.source(path, old)
         there = matching.unmistakable(before, glance.source, glance.number) if before else None
         if before is None or there is None:
             return self._at_first(path, commit, change, glance)
         found = matching.Partners((0, there), (0, glance.number), 1.0, matching.SAME_NAME)
-        self._tell(commit, before, glance, found)
+        self._tell(commit, glances.at(before, there), glance, found)
         return glances.at(before, there)
 
     def _at_first(
@@ -146,8 +153,9 @@ class Tracer:
             if origin is None or origin.path != path or before is None:
                 return None
             found = matching.Partners((0, origin.number), (0, number), *origin[3:])
-        self._tell(commit, before, glances.at(after, number), found)
-        return glances.at(before, found.before[1])
+        there = glances.at(before, found.before[1])
+        self._tell(commit, there, glances.at(after, number), found)
+        return there
 
     def _elsewhere(
         self, commit: Oid, parent_number: int, path: str, number: int
@@ -158,7 +166,9 @@ class Tracer:
         if parent is not None and self._files.reader.parents(parent) is None:
             self._unknown.append(f"{commit[:12]}: the history ends here, because it is shallow")
             parent = None
-        comparison = commits.Comparison(self._files, parent, commit)
+        comparison = commits.Comparison(
+            self._files, parent, commit, languages.family(path)
+        )
         origin = comparison.origin(path, number) if parent else None
         new_oid = comparison.new_oid(path)
         after = self._files.source(path, new_oid) if new_oid else None
@@ -171,7 +181,8 @@ class Tracer:
             before = self._files.source(origin.path, origin.oid)
             if before is not None:
                 partners = matching.Partners((0, origin.number), (0, number), *origin[3:])
-                self._tell(commit, before, glances.at(after, number), partners)
+                there = glances.at(before, origin.number)
+                self._tell(commit, there, glances.at(after, number), partners)
                 self._waiting.append(_Start(parent, origin.path, origin.number))
         return origin
 
@@ -191,7 +202,8 @@ class Tracer:
         if not found:
             self._elsewhere(step.oid, 0, path, number)
             return []
-        self._tell(step.oid, found[0][1], glances.at(after, number), found[0][0])
+        there = glances.at(found[0][1], found[0][0].before[1])
+        self._tell(step.oid, there, glances.at(after, number), found[0][0])
         pairs = [self._onwards(path, step, before, partners) for partners, before in found]
         return [each for pair in pairs for each in pair]
 
@@ -209,16 +221,13 @@ class Tracer:
     def _tell(
         self,
         commit: Oid,
-        before: sources.Source,
-        glance: glances.Glance,
+        before: glances.Glance,
+        after: glances.Glance,
         partners: matching.Partners,
     ) -> None:
-        old = partners.before[1]
-        kinds = changes.kinds(before, old, glance.source, glance.number)
+        kinds = changes.kinds(before.source, before.number, after.source, after.number)
         if kinds:
-            there, here = places.place(before, old), places.place(glance.source, glance.number)
-            line = glance.data.count(b"\n", 0, glance.start) + 1
-            here = here._replace(line=line, end_line=here.end_line + line - here.line)
+            there, here = _place(before), _place(after)
             self._add(
                 history.Change(commit, kinds, there, here, partners.confidence, partners.evidence)
             )
@@ -227,6 +236,12 @@ class Tracer:
         place = change.after or change.before
         assert place is not None  # noqa: S101 - a change has at least one side
         self._found.setdefault((change.commit, place.path, place.qualified), change)
+
+
+def _place(glance: glances.Glance) -> history.Place:
+    place = places.place(glance.source, glance.number)
+    line = glance.data.count(b"\n", 0, glance.start) + 1
+    return place._replace(line=line, end_line=place.end_line + line - place.line)
 
 
 def _number(source: sources.Source, glance: glances.Glance) -> int | None:
