@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import re
+
 from tether.git import Change, Git, Oid, arguments, objects
 from tether.hints import NamedTuple
 from tether.lineage import (
@@ -14,6 +17,12 @@ from tether.lineage import (
     sources,
 )
 
+
+
+_CLASS_WORDS = (
+    rb"\b(?:class|interface|enum|struct|union|trait|record|object|type|typedef|module|protocol)\b"
+    rb"[^\n;{]*?\b"
+)
 
 
 class Origin(NamedTuple):
@@ -34,22 +43,38 @@ class Comparison:
     ) -> None:
         """Of the files of one family of languages, or of all."""
         self._files = files
-        found = changed_files(files.git, parent, commit)
-        self._changes = [
+        self._family = family
+        self._listing = _listing(files.git, parent, commit)
+
+    @functools.cached_property
+    def _changes(self) -> list[Change]:
+        found = [objects.read_change(*pair) for pair in self._listing]
+        return [
             each
             for each in found
-            if (languages.family(each.path) == family if family else languages.of_path(each.path))
+            if (
+                languages.family(each.path) == self._family
+                if self._family
+                else languages.of_path(each.path)
+            )
         ]
-        self._renames = renames.Renames(self._changes, files.data)
-        self._old = {c.path: c.old_oid for c in self._changes if _is_file(c.old_mode)}
-        self._new = {c.path: c.new_oid for c in self._changes if _is_file(c.new_mode)}
 
-    def origin(self, path: str, number: int) -> Origin | None:
+    @functools.cached_property
+    def _renames(self) -> renames.Renames:
+        return renames.Renames(self._changes, self._files.data)
+
+    @functools.cached_property
+    def _old(self) -> dict[str, Oid]:
+        return {c.path: c.old_oid for c in self._changes if _is_file(c.old_mode)}
+
+    @functools.cached_property
+    def _new(self) -> dict[str, Oid]:
+        return {c.path: c.new_oid for c in self._changes if _is_file(c.new_mode)}
+
+    def origin(self, after: sources.Source, number: int) -> Origin | None:
         """Where a symbol was that was not found in its own file under its name."""
+        path = after.path
         if not self._old:
-            return None
-        after = self._files.source(path, self._new[path])
-        if after is None:
             return None
         found = self._in_renamed_file(path, after, number)
         if found is not None:
@@ -76,24 +101,49 @@ class Comparison:
         partners = matcher.by_after.get((news.index(path), number))
         return (None if partners is None else self._origin(olds, partners)), matcher
 
-    def new_oid(self, path: str) -> Oid | None:
-        """What the commit has at a path that it changed."""
-        return self._new.get(path)
-
     def matches(self) -> list[history.Match]:
         """Everything that the commit did to symbols."""
         matcher, _, _ = self._matcher(None)
         matcher.run()
         return parting.matches(matcher)
 
+    def namesake(self, path: str) -> tuple[str, Oid] | None:
+        """What an added file surely was before: a deleted one of the same name or content.
+
+        What is said by all changes is said by those of these files: thousands of files move at
+        once when a directory is renamed.
+        """
+        name = objects.path_bytes(path[path.rfind("/") :])
+        group = [pair for pair in self._listing if pair[1].endswith(name)]
+        if len(group) < 2:
+            return None
+        oids = {word for meta, _ in group for word in meta.split()[2:4]}
+        group += [
+            pair
+            for pair in self._listing
+            if not pair[1].endswith(name) and not oids.isdisjoint(pair[0].split()[2:4])
+        ]
+        few = [objects.read_change(*pair) for pair in group]
+        is_added = any(each.path == path and each.status == "A" for each in few)
+        found = renames.by_name(few, self._files.data, path) if is_added else None
+        olds = {each.path: each.old_oid for each in few}
+        return (found, olds[found]) if found is not None else None
+
     def _in_renamed_file(self, path: str, after: sources.Source, number: int) -> Origin | None:
         """By its name in the file that its file was before."""
         old_path = None if path in self._old else self._renames.before(path)
-        before = old_path and self._files.source(old_path, self._old[old_path])
-        if not before or not old_path:
+        if old_path is None:
             return None
-        partners = matching.in_file(before, after, number)
-        return None if partners is None else self._origin([old_path], partners)
+        return self._by_name(old_path, self._old[old_path], after, number)
+
+    def _by_name(
+        self, old_path: str, oid: Oid, after: sources.Source, number: int
+    ) -> Origin | None:
+        before = self._files.source(old_path, oid)
+        partners = matching.in_file(before, after, number) if before else None
+        if partners is None:
+            return None
+        return Origin(old_path, oid, partners.before[1], partners.confidence, partners.evidence)
 
     def _origin(self, olds: list[str], partners: matching.Partners) -> Origin:
         path = olds[partners.before[0]]
@@ -130,13 +180,13 @@ class Comparison:
         """The files on one side of the commit that may have partners of some symbols."""
         found = set()
         self._files.prefetch(side.items())
-        names = [source.symbols[number].name.encode() for number in numbers]
+        names = [_definition(source, number) for number in numbers]
         pages = [set(source.lines(number)) for number in numbers]
         for each, oid in side.items():
             if each == path:
                 continue
             data = self._files.data(each, oid) or b""
-            if any(name in data and self._is_moved(name, each) for name in names) or any(
+            if any(name.search(data) and self._is_moved(name, each) for name in names) or any(
                 sum(line in data for line in lines) >= matching.enough_lines(len(lines))
                 for lines in pages
                 if lines
@@ -145,12 +195,12 @@ class Comparison:
         pairs = self._few_pairs([each for each in found if each in self._new])
         return {*found, *(old for old, _ in pairs)}
 
-    def _is_moved(self, name: bytes, path: str) -> bool:
-        """Whether what a file says of a name is not the same before and after."""
+    def _is_moved(self, name: re.Pattern[bytes], path: str) -> bool:
+        """Whether the definitions of a name in a file may not be the same before and after."""
         if path not in self._old or path not in self._new:
             return True
         sides = [self._files.data(path, side[path]) or b"" for side in (self._old, self._new)]
-        lines = [[line for line in data.split(b"\n") if name in line] for data in sides]
+        lines = [[_line(data, found.start()) for found in name.finditer(data)] for data in sides]
         return lines[0] != lines[1]
 
 
@@ -171,12 +221,27 @@ def compare(git: Git, commit: Oid, parent: Oid | None) -> list[history.Match]:
         files.close()
 
 
-def changed_files(git: Git, parent: Oid | None, commit: Oid) -> list[Change]:
-    """The paths in which a commit differs from a parent, or all of a first commit."""
+def _listing(git: Git, parent: Oid | None, commit: Oid) -> list[tuple[bytes, bytes]]:
+    """The paths in which a commit differs from a parent, or all of a first commit, as Git says."""
     words = [parent, commit] if parent else ["--root", "--no-commit-id", commit]
-    listing = git.runner.call("diff-tree", "-r", "-z", *arguments.RAW, *words).split(b"\0")[:-1]
-    pairs = zip(listing[::2], listing[1::2], strict=True)
-    return [objects.read_change(*pair) for pair in pairs]
+    said = git.runner.call("diff-tree", "-r", "-z", *arguments.RAW, *words).split(b"\0")[:-1]
+    return list(zip(said[::2], said[1::2], strict=True))
+
+
+def _definition(source: sources.Source, number: int) -> re.Pattern[bytes]:
+    """What the definition of a name may look like: more than definitions, but few other places."""
+    symbol = source.symbols[number]
+    name = re.escape(symbol.name.encode())
+    if symbol.kind == "class":
+        return re.compile(_CLASS_WORDS + name + rb"\b")
+    # A name after a dot is used and not defined, but for languages that assign to it.
+    dot = rb"" if languages.family(source.path) == "ecmascript" else rb"\."
+    return re.compile(rb"(?<![\w" + dot + rb"])" + name + rb"\b")
+
+
+def _line(data: bytes, place: int) -> bytes:
+    end = data.find(b"\n", place)
+    return data[data.rfind(b"\n", 0, place) + 1 : end if end >= 0 else None].strip()
 
 
 def _is_file(mode: str) -> bool:

@@ -38,6 +38,13 @@ class Glance(NamedTuple):
         symbol = self.source.symbols[self.number]
         return self.start + symbol.end - symbol.start
 
+    def in_file(self, path: str) -> Glance:
+        """The same in a file of another name."""
+        if path == self.source.path:
+            return self
+        source = sources.Source(path, self.source.data, self.source.outline)
+        return self._replace(source=source)
+
 
 def at(source: sources.Source, number: int) -> Glance:
     return Glance(source, number, source.data, source.symbols[number].start)

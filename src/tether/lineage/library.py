@@ -78,6 +78,11 @@ class Library:
             self._sources[key] = self._read(path, oid)
         return self._sources[key]
 
+    def at(self, commit: Oid, path: str) -> sources.Source | None:
+        """A file of a commit with its outline; None if it has none, or no symbols can be found."""
+        blob = self.reader.at(commit, path, MAX_BYTES)
+        return self.source(path, blob.oid) if blob else None
+
     def part(self, path: str, oid: Oid, data: bytes) -> symbols.Outline | None:
         """The outline of a part of a file."""
         language = languages.of_path(path)

@@ -88,10 +88,28 @@ class Matcher:
                     new[0],
                     [each for each in news if (new[0], each) not in self.by_after],
                 )
+        self._match_only_class(old, new)
         for number in after.children.get(new[1], ()):
             found = self.by_after.get((new[0], number))
             if found is not None and found.before[0] == old[0]:
                 self._match_inside(found.before, found.after)
+
+    def _match_only_class(self, old: Ref, new: Ref) -> None:
+        """The one class that is left on each side of a container, if they are alike."""
+        olds = [
+            (old[0], each)
+            for each in self.before[old[0]].children.get(old[1], ())
+            if (old[0], each) not in self.by_before
+            and self.before[old[0]].symbols[each].kind == "class"
+        ]
+        news = [
+            (new[0], each)
+            for each in self.after[new[0]].children.get(new[1], ())
+            if (new[0], each) not in self.by_after
+            and self.after[new[0]].symbols[each].kind == "class"
+        ]
+        if len(olds) == len(news) == 1 and (score := self.likeness(olds[0], news[0])) >= 0.5:
+            self.partner(olds[0], news[0], round(score, 2), "the only class that was renamed")
 
     def _match_namesakes(self, old: int, olds: list[int], new: int, news: list[int]) -> None:
         """Tell apart those that have one name: by signature, by content, by what is most alike."""

@@ -24,6 +24,16 @@ _MAX_LEFT = 600
 _RARE_LINE = 8
 
 
+def by_name(changes: Sequence[Change], content: Content, path: str) -> str | None:
+    """What an added file was, if it surely had the same name or content, by changes of those only.
+
+    The same as `Renames.before` says with all changes, or nothing.
+    """
+    found = Renames(changes, content)
+    found.settle_name(os.path.basename(path))
+    return found.known(path)
+
+
 class Renames:
     """The deleted and added files of one commit, and which of them belong together."""
 
@@ -43,9 +53,13 @@ class Renames:
 
     def before(self, path: str) -> str | None:
         """The path that an added file had before."""
-        self._settle_name(os.path.basename(path))
+        self.settle_name(os.path.basename(path))
         if path not in self._pairs.values() and path in self._added:
             self._settle_rest()
+        return self.known(path)
+
+    def known(self, path: str) -> str | None:
+        """The same as far as it is settled."""
         return next((old for old, new in self._pairs.items() if new == path), None)
 
     def pairs(self) -> dict[str, str]:
@@ -53,7 +67,7 @@ class Renames:
         self._settle_rest()
         return dict(self._pairs)
 
-    def _settle_name(self, name: str) -> None:
+    def settle_name(self, name: str) -> None:
         """Pair those that kept their name, only among each other."""
         if name in self._names and name not in self._is_done:
             self._is_done.add(name)
@@ -65,7 +79,7 @@ class Renames:
             return
         self._is_all_done = True
         for name in sorted(self._names):
-            self._settle_name(name)
+            self.settle_name(name)
         if not self._is_bulk:
             self._pair(*self._left(), _ALIKE)
             for name in sorted(self._names):

@@ -25,14 +25,17 @@ from tether.lineage import (
 
 # How many versions of a file are read before it is known whether they are needed.
 _AHEAD = 24
+_BY_NAME = matching.Partners((0, 0), (0, 0), 1.0, matching.SAME_NAME)
 
 
 class _Start(NamedTuple):
-    """A symbol that is to be followed from a commit."""
+    """A symbol that is to be followed from a commit, and the steps of its file."""
 
     commit: Oid
     path: str
-    number: int
+    glance: glances.Glance
+    steps: PathHistory
+    """Begun as soon as it is known which file comes next: git needs most of the time."""
 
 
 class _Wanted:
@@ -67,163 +70,169 @@ class Tracer:
         self._waiting: list[_Start] = []
         self._unknown: list[str] = []
 
-    def trace(self, commit: Oid, path: str, number: int) -> history.History:
-        self._waiting = [_Start(commit, path, number)]
-        seen: set[_Start] = set()
-        while self._waiting:
-            start = self._waiting.pop(0)
-            if start not in seen:
-                seen.add(start)
-                self._walk(start)
+    def trace(self, start: _Start) -> history.History:
+        self._waiting = [start]
+        seen: set[tuple[Oid, str, int]] = set()
+        try:
+            while self._waiting:
+                start = self._waiting[0]
+                key = (start.commit, start.path, start.glance.start)
+                if key not in seen:
+                    seen.add(key)
+                    self._walk(start)
+                self._waiting.pop(0).steps.close()
+        finally:
+            for each in self._waiting:
+                each.steps.close()
         told = [f"{path}: {why}" for path, why in self._files.unknown.items()]
         return history.History(tuple(self._found.values()), (*self._unknown, *told))
 
     def _walk(self, start: _Start) -> None:
         """Follow the symbol through the commits of one path."""
-        source = self._at(start.commit, start.path)
-        if source is None:
-            return
-        steps = PathHistory(self._files.git, start.commit, start.path)
-        wanted = _Wanted([glances.at(source, start.number)])
-        try:
-            for some in steps:
-                self._prefetch(start.path, some)
-                for step in some:
-                    for glance in wanted.pop(step.oid):
-                        for parent, there in self._before(start.path, step, glance):
-                            wanted.add(parent, there)
-                    if wanted.is_empty:
-                        return
-        finally:
-            steps.close()
+        wanted = _Wanted([start.glance])
+        for some in start.steps:
+            self._prefetch(start.path, some)
+            for step in some:
+                for glance in wanted.pop(step.oid):
+                    for parent, there in self._before(step, glance):
+                        wanted.add(parent, there)
+                if wanted.is_empty:
+                    return
 
     def _prefetch(self, path: str, steps: list[Step]) -> None:
         olds = [step.change.old_oid for step in steps[:_AHEAD] if step.change is not None]
         self._files.prefetch((path, oid) for oid in olds if not oid.is_null)
 
-    def _before(
-        self, path: str, step: Step, glance: glances.Glance
-    ) -> list[tuple[Oid, glances.Glance]]:
+    def _before(self, step: Step, glance: glances.Glance) -> list[tuple[Oid, glances.Glance]]:
         """Where the symbol was in the steps before this one, after writing down what changed."""
         if step.change is not None:
-            there = self._at_commit(path, step.oid, step.change, glance)
+            there = self._at_commit(step.oid, step.change, glance)
             return [(step.parents[0], there)] if there is not None and step.parents else []
-        after = self._at(step.oid, path)
+        after = self._files.at(step.oid, glance.source.path)
         number = _number(after, glance) if after else None
-        return self._at_merge(path, step, after, number) if after and number is not None else []
+        return self._at_merge(step, after, number) if after and number is not None else []
 
     def _at_commit(
-        self, path: str, commit: Oid, change: Change, glance: glances.Glance
+        self, commit: Oid, change: Change, glance: glances.Glance
     ) -> glances.Glance | None:
-        old = change.old_oid
-        data = None if old.is_null else self._files.data(path, old)
-        language = languages.of_path(path)
-        if data is None or language is None:
-            return self._at_first(path, commit, change, glance)
-        untouched = glances.before(glance, data, language.nesting)
-        if untouched is not None:
-            return untouched
-        seen = glances.changed(
-            glance, data, language.nesting, lambda part: self._files.part(path, old, part)
-        )
-        if seen is not None:
-            found = matching.Partners((0, seen.number), (0, glance.number), 1.0, matching.SAME_NAME)
-            self._tell(commit, seen, glance, found)
-            return seen
-        before = self._files.source(path, old)
-        there = matching.unmistakable(before, glance.source, glance.number) if before else None
-        if before is None or there is None:
-            return self._at_first(path, commit, change, glance)
-        found = matching.Partners((0, there), (0, glance.number), 1.0, matching.SAME_NAME)
-        self._tell(commit, glances.at(before, there), glance, found)
-        return glances.at(before, there)
-
-    def _at_first(
-        self, path: str, commit: Oid, change: Change, glance: glances.Glance
-    ) -> glances.Glance | None:
-        """Where it was, if it is not simply there under its name."""
-        after = self._files.source(path, change.new_oid)
-        before = None if change.old_oid.is_null else self._files.source(path, change.old_oid)
+        """Where it was in its own file; None if it was not, or not in a way that is known."""
+        if not change.old_oid.is_null:
+            seen = self._by_name(glance, change.path, change.old_oid)
+            if seen is not None:
+                self._tell(commit, seen, glance)
+                return seen
+        parent = self._parent(commit)
+        family = languages.family(change.path)
+        comparison = commits.Comparison(self._files, parent, commit, family) if parent else None
+        renamed = comparison.namesake(change.path) if comparison else None
+        if renamed is not None and parent is not None:
+            steps = PathHistory(self._files.git, parent, renamed[0])
+            seen = self._by_name(glance, *renamed)
+            if seen is not None:
+                self._tell(commit, seen, glance)
+                self._waiting.append(_Start(parent, renamed[0], seen, steps))
+                return None
+            steps.close()
+        after = self._files.source(change.path, change.new_oid)
         number = _number(after, glance) if after else None
         if after is None or number is None:
             return None
+        before = None if change.old_oid.is_null else self._files.source(change.path, change.old_oid)
         found = matching.in_file(before, after, number) if before else None
-        if before is None or found is None:
-            origin = self._elsewhere(commit, 0, path, number)
-            if origin is None or origin.path != path or before is None:
-                return None
-            found = matching.Partners((0, origin.number), (0, number), *origin[3:])
-        there = glances.at(before, found.before[1])
-        self._tell(commit, there, glances.at(after, number), found)
-        return there
+        if before is not None and found is not None:
+            there = glances.at(before, found.before[1])
+            self._tell(commit, there, glances.at(after, number), found)
+            return there
+        return self._elsewhere(commit, parent, comparison, glances.at(after, number))
+
+    def _by_name(self, glance: glances.Glance, path: str, oid: Oid) -> glances.Glance | None:
+        """The symbol in an earlier version of its file, if nothing but its name need be known."""
+        data = self._files.data(path, oid)
+        language = languages.of_path(path)
+        if data is None or language is None:
+            return None
+        here = glance.in_file(path)
+        seen = glances.before(here, data, language.nesting) or glances.changed(
+            here, data, language.nesting, lambda part: self._files.part(path, oid, part)
+        )
+        if seen is not None:
+            return seen
+        before = self._files.source(path, oid)
+        there = matching.unmistakable(before, glance.source, glance.number) if before else None
+        return glances.at(before, there) if before and there is not None else None
+
+    def _parent(self, commit: Oid) -> Oid | None:
+        """The first parent, if it is here."""
+        parents = self._files.reader.parents(commit) or ()
+        if parents and self._files.reader.parents(parents[0]) is None:
+            self._unknown.append(f"{commit[:12]}: the history ends here, because it is shallow")
+            return None
+        return parents[0] if parents else None
 
     def _elsewhere(
-        self, commit: Oid, parent_number: int, path: str, number: int
-    ) -> commits.Origin | None:
-        """Where a symbol was that its own file did not have; what it finds is written down."""
-        parents = self._files.reader.parents(commit) or ()
-        parent = parents[parent_number] if parents else None
-        if parent is not None and self._files.reader.parents(parent) is None:
-            self._unknown.append(f"{commit[:12]}: the history ends here, because it is shallow")
-            parent = None
-        comparison = commits.Comparison(
-            self._files, parent, commit, languages.family(path)
-        )
-        origin = comparison.origin(path, number) if parent else None
-        new_oid = comparison.new_oid(path)
-        after = self._files.source(path, new_oid) if new_oid else None
-        if after is None:
-            return origin
-        if origin is None:
-            here = places.place(after, number)
+        self,
+        commit: Oid,
+        parent: Oid | None,
+        comparison: commits.Comparison | None,
+        glance: glances.Glance,
+    ) -> glances.Glance | None:
+        """Where a symbol was that its own file did not have under its name.
+
+        In another place of that file; in another file, which is followed next; or nowhere.
+        """
+        origin = comparison.origin(glance.source, glance.number) if comparison else None
+        before = self._files.source(origin.path, origin.oid) if origin else None
+        if origin is None or before is None or parent is None:
+            here = _place(glance)
             self._add(history.Change(commit, ("introduced",), None, here, 1.0, "not there before"))
-        elif origin.path != path and parent is not None:
-            before = self._files.source(origin.path, origin.oid)
-            if before is not None:
-                partners = matching.Partners((0, origin.number), (0, number), *origin[3:])
-                there = glances.at(before, origin.number)
-                self._tell(commit, there, glances.at(after, number), partners)
-                self._waiting.append(_Start(parent, origin.path, origin.number))
-        return origin
+            return None
+        there = glances.at(before, origin.number)
+        partners = matching.Partners((0, origin.number), (0, glance.number), *origin[3:])
+        self._tell(commit, there, glance, partners)
+        if origin.path == glance.source.path:
+            return there
+        steps = PathHistory(self._files.git, parent, origin.path)
+        self._waiting.append(_Start(parent, origin.path, there, steps))
+        return None
 
     def _at_merge(
-        self, path: str, step: Step, after: sources.Source, number: int
+        self, step: Step, after: sources.Source, number: int
     ) -> list[tuple[Oid, glances.Glance]]:
         """Follow the parent that has the same; if none has, the merge is a change of its own."""
+        here = glances.at(after, number)
         found: list[tuple[matching.Partners, sources.Source]] = []
         for parent in self._files.reader.parents(step.oid) or ():
-            before = self._at(parent, path)
+            before = self._files.at(parent, after.path)
             partners = matching.in_file(before, after, number) if before else None
             if before is None or partners is None:
                 continue
             if not changes.kinds(before, partners.before[1], after, number):
-                return self._onwards(path, step, before, partners)[:1]
+                return self._onwards(step, before, partners)[:1]
             found.append((partners, before))
-        if not found:
-            self._elsewhere(step.oid, 0, path, number)
-            return []
-        there = glances.at(found[0][1], found[0][0].before[1])
-        self._tell(step.oid, there, glances.at(after, number), found[0][0])
-        pairs = [self._onwards(path, step, before, partners) for partners, before in found]
-        return [each for pair in pairs for each in pair]
+        if found:
+            partners, before = found[0]
+            self._tell(step.oid, glances.at(before, partners.before[1]), here, partners)
+            pairs = [self._onwards(step, before, partners) for partners, before in found]
+            return [each for pair in pairs for each in pair]
+        parent = self._parent(step.oid)
+        family = languages.family(after.path)
+        comparison = commits.Comparison(self._files, parent, step.oid, family) if parent else None
+        self._elsewhere(step.oid, parent, comparison, here)
+        return []
 
     def _onwards(
-        self, path: str, step: Step, before: sources.Source, partners: matching.Partners
+        self, step: Step, before: sources.Source, partners: matching.Partners
     ) -> list[tuple[Oid, glances.Glance]]:
         """The steps before a merge that have this version of the file."""
-        having = [each for each in step.parents if self._at(each, path) is before]
+        having = [each for each in step.parents if self._files.at(each, before.path) is before]
         return [(each, glances.at(before, partners.before[1])) for each in having]
-
-    def _at(self, commit: Oid, path: str) -> sources.Source | None:
-        blob = self._files.reader.at(commit, path, library.MAX_BYTES)
-        return self._files.source(path, blob.oid) if blob else None
 
     def _tell(
         self,
         commit: Oid,
         before: glances.Glance,
         after: glances.Glance,
-        partners: matching.Partners,
+        partners: matching.Partners = _BY_NAME,
     ) -> None:
         kinds = changes.kinds(before.source, before.number, after.source, after.number)
         if kinds:
@@ -254,19 +263,19 @@ def _number(source: sources.Source, glance: glances.Glance) -> int | None:
     return found.before[1] if found else None
 
 
-def trace(
-    git: Git, commit: Oid, path: str, first_line: int, last_line: int
-) -> history.History:
+def trace(git: Git, commit: Oid, path: str, first_line: int, last_line: int) -> history.History:
     """The history of the smallest symbol that has these lines in a commit."""
     files = library.Library(git, library.InThisProcess())
+    steps = PathHistory(git, commit, path)
     try:
-        blob = files.reader.at(commit, path, library.MAX_BYTES)
-        source = files.source(path, blob.oid) if blob else None
+        source = files.at(commit, path)
         if source is None:
             return history.History((), (f"{path}: no symbols can be found in it",))
         number = symbols.innermost(source.outline, first_line, last_line)
         if number is None:
             return history.History((), (f"{path}: no symbol has these lines",))
-        return Tracer(files).trace(commit, path, number)
+        start = _Start(commit, path, glances.at(source, number), steps)
+        return Tracer(files).trace(start)
     finally:
+        steps.close()
         files.close()
