@@ -92,6 +92,9 @@ class Library:
         language = languages.of_path(path)
         if language is None:
             return None
+        if not languages.version_of(language):
+            self.unknown[path] = "no grammar"
+            return None
         data = self.data(path, oid)
         if data is None:
             return None

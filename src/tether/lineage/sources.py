@@ -123,6 +123,14 @@ class Source:
             self._bags[number] = known
         return known
 
+    def own_code(self, number: int) -> bytes:
+        """Its code without the symbols inside."""
+        symbol = self.symbols[number]
+        inside = [self.symbols[child] for child in self.children.get(number, ())]
+        spans = [(one.start, one.end) for one in inside]
+        spans += [*self._comments(symbol.head, symbol.end), *symbol.documentation]
+        return self._cut(symbol.head, symbol.end, spans)
+
     def lines(self, number: int) -> list[bytes]:
         """The lines of its code that say something, without their indentation."""
         return [line for line in map(bytes.strip, self.code(number).split(b"\n")) if len(line) > 5]

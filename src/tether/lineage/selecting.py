@@ -1,0 +1,231 @@
+"""Which symbol a person means: `PATH:LINE`, `PATH:FIRST-LAST`, `PATH#name`, or a name alone.
+
+A name is whole (`Session.fetch`) or the end of one (`fetch`); `@2` takes the second of those that
+are called the same in one file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+
+from tether import errors, text
+from tether.git import Oid, TreeEntry, searching
+from tether.hints import NamedTuple
+from tether.lineage import installed, languages, library, sources, symbols
+
+_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
+_COUNTED = re.compile(r"(?P<name>.+)@(?P<count>[0-9]{1,6})")
+# Names that more files have are no names to find something by.
+_MAX_FILES = 1000
+_MAX_NAMED = 10
+_LINK, _SUBMODULE, _DIRECTORY = "120000", "160000", "tree"
+_FORMS = "Name it as PATH:LINE, PATH#Class.name or Class.name."
+
+_WHY_NOT: dict[str, str] = {
+    "too large": "it has more than 1 MB",
+    "minified": "its lines are too long for people, so a machine made it",
+    "binary": "it is binary, whatever its name says",
+    "missing": "its content is not in this clone",
+    "quarantined": "its grammar hung or crashed at it; `tether doctor` says more",
+}
+
+
+class Candidate(NamedTuple):
+    """A symbol that may be meant."""
+
+    source: sources.Source
+    number: int
+
+    @property
+    def symbol(self) -> symbols.Symbol:
+        return self.source.symbols[self.number]
+
+    @property
+    def selector(self) -> str:
+        """What names this one and no other."""
+        name = self.symbol.qualified
+        alike = [n for n, each in enumerate(self.source.symbols) if each.qualified == name]
+        count = f"@{alike.index(self.number) + 1}" if len(alike) > 1 else ""
+        return f"{self.source.path}#{name}{count}"
+
+
+class Finder:
+    """Finds symbols in one commit, for somebody who stands in one of its directories."""
+
+    def __init__(self, files: library.Library, commit: Oid, below: str = "") -> None:
+        self._files = files
+        self._commit = commit
+        self._below = below
+
+    def find(self, words: str) -> Candidate:
+        """The symbol that these words mean."""
+        lines = _LINES.fullmatch(words)
+        if lines:
+            first = int(lines["first"])
+            return self.at_lines(lines["path"], first, int(lines["last"] or first))
+        if "#" in words:
+            return self._in_file(words)
+        if self._entry(words) is not None:
+            raise errors.UsageError(
+                f"{_shown(words)} is a whole file.",
+                hint="Name a symbol in it: PATH:LINE or PATH#name.",
+            )
+        return self._anywhere(words)
+
+    def at_lines(self, path: str, first: int, last: int) -> Candidate:
+        """The smallest symbol that has all of these lines."""
+        if not 0 < first <= last:
+            raise errors.UsageError("Lines count from 1, the first one first.", hint=_FORMS)
+        source = self._source(path)
+        number = symbols.innermost(source.outline, first, last)
+        if number is None:
+            which = f"line {first}" if first == last else f"lines {first} to {last}"
+            raise errors.NotFound(
+                f"No symbol of {_shown(source.path)} has {which} in commit {self._commit[:12]}.",
+                hint="Name a line inside a function, a class, a constant or a section.",
+            )
+        return Candidate(source, number)
+
+    def _in_file(self, words: str) -> Candidate:
+        # A path may have the sign, too: then a later one begins the name.
+        places = [found.start() for found in re.finditer("#", words)]
+        splits = [(words[:place], words[place + 1 :]) for place in places]
+        path, name = next((each for each in splits if self._entry(each[0])), splits[0])
+        if not path or not name:
+            raise errors.UsageError("This names no symbol of a file.", hint=_FORMS)
+        source = self._source(path)
+        return self._one(list(_named(source, name)), name, f" in {_shown(source.path)}")
+
+    def _anywhere(self, name: str) -> Candidate:
+        """The symbol of this name, whichever file has it."""
+        counted = _COUNTED.fullmatch(name)
+        word = _dotted(counted["name"] if counted else name).rpartition(".")[2].strip()
+        if not word:
+            raise errors.UsageError("This names no symbol.", hint=_FORMS)
+        having = searching.files_with(self._files.git, self._commit, word)
+        paths = [path for path in having if languages.of_path(path)]
+        if len(paths) > _MAX_FILES:
+            raise errors.UsageError(
+                f"{text.counted(len(paths), 'file')} have the word {_shown(word)}.",
+                hint="Say which file: PATH#name.",
+            )
+        found: list[Candidate] = []
+        for path, entry in self._files.git.entries(self._commit, paths).items():
+            source = self._files.source(path, entry.oid) if entry else None
+            found += _named(source, name) if source else ()
+        return self._one(found, name, "")
+
+    def _one(self, found: list[Candidate], name: str, where: str) -> Candidate:
+        plain = _dotted(name)
+        whole = [each for each in found if each.symbol.qualified == plain]
+        chosen = whole or found
+        if len(chosen) == 1:
+            return chosen[0]
+        if chosen:
+            raise _several(name, chosen)
+        raise errors.NotFound(
+            f"No symbol{where} is called {_shown(name)} in commit {self._commit[:12]}.",
+            hint=_FORMS,
+        )
+
+    def _source(self, path: str) -> sources.Source:
+        """The file at a path, which must be one with symbols."""
+        entry = self._entry(path)
+        shown = _shown(path)
+        if entry is None:
+            raise errors.NotFound(
+                f"There is no file {shown} in commit {self._commit[:12]}.",
+                hint="Name it as that commit has it, or another commit with --at.",
+            )
+        _require_file(entry, shown)
+        language = languages.of_path(entry.path)
+        if language is None:
+            raise errors.NotFound(
+                f"No symbols are looked for in {shown}: files of its kind are not known.",
+                hint=f"Known are {', '.join(languages.BY_NAME)}.",
+            )
+        source = self._files.source(entry.path, entry.oid)
+        if source is not None:
+            return source
+        why = self._files.unknown.get(entry.path, "missing")
+        if why == "no grammar":
+            raise errors.ExtraMissing(
+                f"The grammar of {language.name} is not installed.",
+                hint=installed.HINT,
+            )
+        raise errors.NotFound(
+            f"No symbols can be found in {shown}: {_WHY_NOT[why]}.", details={"why": why}
+        )
+
+    def _entry(self, path: str) -> TreeEntry | None:
+        """What the commit has at a path: seen from where the asker stands, or from the top."""
+        for place in dict.fromkeys((posixpath.join(self._below, path), path)):
+            wanted = posixpath.normpath(place)
+            if wanted.startswith(("../", "/")) or wanted in (".", "..") or "\0" in wanted:
+                continue
+            for found in self._files.git.tree(self._commit, paths=[wanted]):
+                is_it = found.path == wanted
+                return found if is_it else TreeEntry("", _DIRECTORY, self._commit, wanted)
+        return None
+
+
+def _require_file(entry: TreeEntry, shown: str) -> None:
+    what = ""
+    if entry.kind == _DIRECTORY:
+        what = "is a directory"
+    elif entry.mode == _SUBMODULE:
+        what = "is a submodule, which has a history of its own"
+    elif entry.mode == _LINK:
+        what = "is a symbolic link; name the file that it points to"
+    if what:
+        raise errors.NotFound(f"No symbols can be found in {shown}: it {what}.")
+
+
+def _named(source: sources.Source, name: str) -> Iterator[Candidate]:
+    """The symbols of a file that are called so: by their whole name, or else by its end."""
+    plain = _dotted(name)
+    numbers = _called(source, plain)
+    counted = _COUNTED.fullmatch(plain) if not numbers else None
+    if counted:
+        alike = _called(source, counted["name"])
+        place = int(counted["count"]) - 1
+        numbers = alike[place : place + 1] if place >= 0 else []
+    return (Candidate(source, number) for number in numbers)
+
+
+def _called(source: sources.Source, name: str) -> list[int]:
+    all_names = [each.qualified for each in source.symbols]
+    whole = [number for number, each in enumerate(all_names) if each == name]
+    return whole or [n for n, each in enumerate(all_names) if each.endswith(f".{name}")]
+
+
+def _dotted(name: str) -> str:
+    return name.strip().replace("::", ".")
+
+
+def _several(name: str, found: list[Candidate]) -> errors.UsageError:
+    shown = [
+        f"{_shown(each.selector)} (line {each.symbol.head_line})" for each in found[:_MAX_NAMED]
+    ]
+    more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+    return errors.UsageError(
+        f"Several symbols are called {_shown(name)}: {', '.join(shown)}{more}.",
+        hint=f"Say which one, as in '{_shown(found[0].selector)}'.",
+        details={
+            "candidates": [
+                {
+                    "selector": text.clean(each.selector),
+                    "kind": each.symbol.kind,
+                    "signature": each.symbol.signature,
+                    "line": each.symbol.head_line,
+                }
+                for each in found[:100]
+            ]
+        },
+    )
+
+
+def _shown(words: str) -> str:
+    return text.one_line(words, 200)
