@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import subprocess
 from collections.abc import Iterator
 from typing import cast
 

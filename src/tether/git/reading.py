@@ -1,4 +1,4 @@
-"""One object after another from one long-lived git, for questions that depend on the last answer."""
+"""One object after another from one long-lived git, where one question leads to the next."""
 
 from __future__ import annotations
 
@@ -63,6 +63,10 @@ class Reader:
         head = data.partition(b"\n\n")[0].split(b"\n")
         words = [line.split() for line in head if line.startswith(b"parent ")]
         return tuple(Oid(objects.as_line(word[1])) for word in words)
+
+    def message(self, commit: Oid) -> bytes:
+        """What a commit says; nothing if it is not here."""
+        return (self._ask_any(Oid(commit)) or b"").partition(b"\n\n")[2]
 
     def close(self) -> None:
         if self._process is not None:

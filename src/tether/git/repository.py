@@ -81,18 +81,20 @@ class Git:
         first_parent: bool = False,
         max_count: int | None = None,
         parents_first: bool = False,
+        with_merges: bool = False,
     ) -> Iterator[objects.Commit]:
         """The commits that are reachable from the tips but not from the excluded, newest first.
 
         Or every one after its parents. A merge has no changes, unless only first parents are
-        followed.
+        followed or it is asked what it changed against its first parent.
         """
         # By standard input, because a repository may have more tips than arguments fit.
         feed = [f"{Oid(tip)}\n" for tip in tips]
         if not feed:
             return
         feed += [f"^{Oid(oid)}\n" for oid in exclude]
-        options = [f"--diff-merges={'first-parent' if first_parent else 'off'}"]
+        is_merge_told = first_parent or with_merges
+        options = [f"--diff-merges={'first-parent' if is_merge_told else 'off'}"]
         options += ["--first-parent"] if first_parent else []
         options += ["--topo-order", "--reverse"] if parents_first else []
         options += [f"--max-count={max_count:d}"] if max_count is not None else []
@@ -108,6 +110,15 @@ class Git:
         # If git had died in its midst, the last commit would lack changes.
         if held_back:
             yield held_back
+
+    def commits(self, oids: Iterable[Oid]) -> list[objects.Commit]:
+        """These commits, which must be here, in this order and without the paths they changed."""
+        feed = "".join(f"{Oid(oid)}\n" for oid in oids)
+        if not feed:
+            return []
+        words = (*_LOG, "--no-walk=unsorted", "--no-patch")
+        with self.runner.stream(*words, "--", feed=feed) as output:
+            return list(objects.read_commits(objects.tokens(output)))
 
     def parents_first(self, oids: Iterable[Oid], since_ms: int) -> list[Oid]:
         """These commits, each after its parents as far as those are not older than a time."""

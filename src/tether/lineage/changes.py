@@ -8,7 +8,7 @@ from tether.lineage import history, sources
 def kinds(
     before: sources.Source, old: int, after: sources.Source, new: int
 ) -> tuple[history.ChangeKind, ...]:
-    """What differs between a symbol before and after; nothing if it is the same at the same place."""
+    """What differs between a symbol before and after; nothing if all is the same."""
     was, now = before.symbols[old], after.symbols[new]
     found: list[history.ChangeKind] = []
     if before.path != after.path:

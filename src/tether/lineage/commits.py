@@ -17,8 +17,6 @@ from tether.lineage import (
     sources,
 )
 
-
-
 _CLASS_WORDS = (
     rb"\b(?:class|interface|enum|struct|union|trait|record|object|type|typedef|module|protocol)\b"
     rb"[^\n;{]*?\b"
@@ -35,6 +33,14 @@ class Origin(NamedTuple):
     evidence: str
 
 
+class Matched(NamedTuple):
+    """A matcher that has run, with the paths of its files before and after."""
+
+    matcher: matching.Matcher
+    olds: list[str]
+    news: list[str]
+
+
 class Comparison:
     """A commit against one of its parents."""
 
@@ -44,20 +50,15 @@ class Comparison:
         """Of the files of one family of languages, or of all."""
         self._files = files
         self._family = family
-        self._listing = _listing(files.git, parent, commit)
+        self._commits = (parent, commit)
+
+    @functools.cached_property
+    def _listing(self) -> list[tuple[bytes, bytes]]:
+        return _listing(self._files.git, *self._commits)
 
     @functools.cached_property
     def _changes(self) -> list[Change]:
-        found = [objects.read_change(*pair) for pair in self._listing]
-        return [
-            each
-            for each in found
-            if (
-                languages.family(each.path) == self._family
-                if self._family
-                else languages.of_path(each.path)
-            )
-        ]
+        return code_files([objects.read_change(*pair) for pair in self._listing], self._family)
 
     @functools.cached_property
     def _renames(self) -> renames.Renames:
@@ -82,7 +83,7 @@ class Comparison:
         wanted = {path, self._renames.before(path) or path}
         wanted |= self._concerning(self._old, path, after, _kin(after, number))
         found, _ = self._search(wanted, path, number)
-        if found is None or len(wanted) >= len(self._old):
+        if found is None or wanted >= {*self._old, *self._new}:
             return found
         # Somebody else may have a better claim to it.
         before = self._files.source(found.path, found.oid)
@@ -101,11 +102,13 @@ class Comparison:
         partners = matcher.by_after.get((news.index(path), number))
         return (None if partners is None else self._origin(olds, partners)), matcher
 
-    def matches(self) -> list[history.Match]:
-        """Everything that the commit did to symbols."""
-        matcher, _, _ = self._matcher(None)
+    def matched(self, changes: list[Change] | None = None) -> Matched:
+        """All symbols of the files that were changed; by these changes, if they are known."""
+        if changes is not None:
+            self._changes = code_files(changes, self._family)
+        matcher, olds, news = self._matcher(None)
         matcher.run()
-        return parting.matches(matcher)
+        return Matched(matcher, olds, news)
 
     def namesake(self, path: str) -> tuple[str, Oid] | None:
         """What an added file surely was before: a deleted one of the same name or content.
@@ -150,9 +153,7 @@ class Comparison:
         place = self._old[path]
         return Origin(path, place, partners.before[1], partners.confidence, partners.evidence)
 
-    def _matcher(
-        self, only: set[str] | None
-    ) -> tuple[matching.Matcher, list[str], list[str]]:
+    def _matcher(self, only: set[str] | None) -> tuple[matching.Matcher, list[str], list[str]]:
         olds, before = self._read(self._old, only)
         news, after = self._read(self._new, only)
         pairs = {(path, path) for path in olds if path in self._new}
@@ -216,9 +217,17 @@ def compare(git: Git, commit: Oid, parent: Oid | None) -> list[history.Match]:
     """What a commit did to the symbols of the files that it changed."""
     files = library.Library(git, library.InThisProcess())
     try:
-        return Comparison(files, parent, commit).matches()
+        matched = Comparison(files, parent, commit).matched()
+        return parting.matches(matched.matcher)
     finally:
         files.close()
+
+
+def code_files(changes: list[Change], family: str = "") -> list[Change]:
+    """Those in which symbols are looked for, of one family of languages or of all."""
+    if family:
+        return [each for each in changes if languages.family(each.path) == family]
+    return [each for each in changes if languages.of_path(each.path)]
 
 
 def _listing(git: Git, parent: Oid | None, commit: Oid) -> list[tuple[bytes, bytes]]:

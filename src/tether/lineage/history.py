@@ -67,3 +67,5 @@ class History(NamedTuple):
     changes: tuple[Change, ...]
     unknown: tuple[str, ...] = ()
     """Why there may be more: a shallow clone, content that is missing or cannot be read."""
+    node: str = ""
+    """The id of the symbol: a hash of what it was when it was born."""

@@ -10,6 +10,7 @@ from tether.git import Change, Git, Oid
 from tether.git.path_history import PathHistory, Step
 from tether.hints import NamedTuple
 from tether.lineage import (
+    births,
     changes,
     commits,
     glances,
@@ -22,10 +23,37 @@ from tether.lineage import (
     symbols,
 )
 
-
 # How many versions of a file are read before it is known whether they are needed.
 _AHEAD = 24
+_MAX_STEPS_LOST = 200
+# Greater than the number of any parent: what is born on the way is born after its turnings.
+_LAST = 1 << 16
+NOT_THERE = "not there before"
+NOT_THERE_ANY_MORE = "not there any more"
+BROUGHT_BACK = "brought back as it was when it was deleted"
 _BY_NAME = matching.Partners((0, 0), (0, 0), 1.0, matching.SAME_NAME)
+
+
+class _Sight(NamedTuple):
+    """The symbol as it is expected in a step."""
+
+    glance: glances.Glance
+    rank: tuple[int, ...] = ()
+    """Through which parents of merges it is reached: the least is the way of the first ones."""
+
+    def is_same(self, other: _Sight | _Lost) -> bool:
+        return isinstance(other, _Sight) and self.glance.start == other.glance.start
+
+
+class _Lost(NamedTuple):
+    """A symbol that was brought back, and is expected in a step that deleted it."""
+
+    life: births.Life
+    rank: tuple[int, ...]
+    steps_left: int
+
+    def is_same(self, other: _Sight | _Lost) -> bool:
+        return isinstance(other, _Lost) and self.life == other.life
 
 
 class _Start(NamedTuple):
@@ -33,32 +61,35 @@ class _Start(NamedTuple):
 
     commit: Oid
     path: str
-    glance: glances.Glance
+    sight: _Sight
     steps: PathHistory
     """Begun as soon as it is known which file comes next: git needs most of the time."""
 
 
 class _Wanted:
-    """The symbol as it is expected in steps that are still to come."""
+    """What is expected in steps that are still to come."""
 
-    def __init__(self, first: list[glances.Glance]) -> None:
-        self._first = first
-        self._by_step: dict[Oid, list[glances.Glance]] = {}
+    def __init__(self, first: _Sight) -> None:
+        self._first: list[_Sight | _Lost] = [first]
+        self._by_step: dict[Oid, list[_Sight | _Lost]] = {}
 
     @property
     def is_empty(self) -> bool:
         return not self._first and not self._by_step
 
-    def pop(self, step: Oid) -> list[glances.Glance]:
+    def pop(self, step: Oid) -> list[_Sight | _Lost]:
         """What is expected in a step; the first one that comes is where it begins."""
         found = self._first or self._by_step.pop(step, [])
         self._first = []
         return found
 
-    def add(self, step: Oid, glance: glances.Glance) -> None:
+    def add(self, step: Oid, expected: _Sight | _Lost) -> None:
         known = self._by_step.setdefault(step, [])
-        if all((each.start, each.end) != (glance.start, glance.end) for each in known):
-            known.append(glance)
+        for number, each in enumerate(known):
+            if each.is_same(expected):
+                known[number] = min(each, expected, key=lambda one: one.rank)
+                return
+        known.append(expected)
 
 
 class Tracer:
@@ -67,6 +98,7 @@ class Tracer:
     def __init__(self, files: library.Library) -> None:
         self._files = files
         self._found: dict[tuple[Oid, str, str], history.Change] = {}
+        self._births: dict[tuple[int, ...], str] = {}
         self._waiting: list[_Start] = []
         self._unknown: list[str] = []
 
@@ -76,7 +108,7 @@ class Tracer:
         try:
             while self._waiting:
                 start = self._waiting[0]
-                key = (start.commit, start.path, start.glance.start)
+                key = (start.commit, start.path, start.sight.glance.start)
                 if key not in seen:
                     seen.add(key)
                     self._walk(start)
@@ -85,16 +117,17 @@ class Tracer:
             for each in self._waiting:
                 each.steps.close()
         told = [f"{path}: {why}" for path, why in self._files.unknown.items()]
-        return history.History(tuple(self._found.values()), (*self._unknown, *told))
+        node = self._births[min(self._births)] if self._births else ""
+        return history.History(tuple(self._found.values()), (*self._unknown, *told), node)
 
     def _walk(self, start: _Start) -> None:
         """Follow the symbol through the commits of one path."""
-        wanted = _Wanted([start.glance])
+        wanted = _Wanted(start.sight)
         for some in start.steps:
             self._prefetch(start.path, some)
             for step in some:
-                for glance in wanted.pop(step.oid):
-                    for parent, there in self._before(step, glance):
+                for expected in wanted.pop(step.oid):
+                    for parent, there in self._before(step, expected):
                         wanted.add(parent, there)
                 if wanted.is_empty:
                     return
@@ -103,47 +136,65 @@ class Tracer:
         olds = [step.change.old_oid for step in steps[:_AHEAD] if step.change is not None]
         self._files.prefetch((path, oid) for oid in olds if not oid.is_null)
 
-    def _before(self, step: Step, glance: glances.Glance) -> list[tuple[Oid, glances.Glance]]:
+    def _before(self, step: Step, expected: _Sight | _Lost) -> list[tuple[Oid, _Sight | _Lost]]:
         """Where the symbol was in the steps before this one, after writing down what changed."""
+        if isinstance(expected, _Lost):
+            there = self._before_loss(step, expected)
+            return [(parent, there) for parent in step.parents[:1]] if there else []
         if step.change is not None:
-            there = self._at_commit(step.oid, step.change, glance)
-            return [(step.parents[0], there)] if there is not None and step.parents else []
-        after = self._files.at(step.oid, glance.source.path)
-        number = _number(after, glance) if after else None
-        return self._at_merge(step, after, number) if after and number is not None else []
+            seen = self._at_commit(step.oid, step.change, expected)
+            return [(parent, seen) for parent in step.parents[:1]] if seen else []
+        after = self._files.at(step.oid, expected.glance.source.path)
+        number = _number(after, expected.glance) if after else None
+        if after is None or number is None:
+            return []
+        return self._at_merge(step, _Sight(glances.at(after, number), expected.rank))
 
-    def _at_commit(
-        self, commit: Oid, change: Change, glance: glances.Glance
-    ) -> glances.Glance | None:
+    def _at_commit(self, commit: Oid, change: Change, sight: _Sight) -> _Sight | _Lost | None:
         """Where it was in its own file; None if it was not, or not in a way that is known."""
+        glance = sight.glance
         if not change.old_oid.is_null:
             seen = self._by_name(glance, change.path, change.old_oid)
             if seen is not None:
                 self._tell(commit, seen, glance)
-                return seen
+                return sight._replace(glance=seen)
         parent = self._parent(commit)
         family = languages.family(change.path)
         comparison = commits.Comparison(self._files, parent, commit, family) if parent else None
-        renamed = comparison.namesake(change.path) if comparison else None
-        if renamed is not None and parent is not None:
-            steps = PathHistory(self._files.git, parent, renamed[0])
-            seen = self._by_name(glance, *renamed)
-            if seen is not None:
-                self._tell(commit, seen, glance)
-                self._waiting.append(_Start(parent, renamed[0], seen, steps))
-                return None
-            steps.close()
+        if change.old_oid.is_null and self._in_namesake(commit, parent, comparison, sight):
+            return None
         after = self._files.source(change.path, change.new_oid)
         number = _number(after, glance) if after else None
         if after is None or number is None:
             return None
+        here = sight._replace(glance=glances.at(after, number))
         before = None if change.old_oid.is_null else self._files.source(change.path, change.old_oid)
         found = matching.in_file(before, after, number) if before else None
         if before is not None and found is not None:
             there = glances.at(before, found.before[1])
-            self._tell(commit, there, glances.at(after, number), found)
-            return there
-        return self._elsewhere(commit, parent, comparison, glances.at(after, number))
+            self._tell(commit, there, here.glance, found)
+            return sight._replace(glance=there)
+        return self._elsewhere(commit, parent, comparison, here)
+
+    def _in_namesake(
+        self,
+        commit: Oid,
+        parent: Oid | None,
+        comparison: commits.Comparison | None,
+        sight: _Sight,
+    ) -> bool:
+        """Whether it was in a file that was renamed as a whole, which is followed next."""
+        renamed = comparison.namesake(sight.glance.source.path) if comparison else None
+        if renamed is None or parent is None:
+            return False
+        steps = PathHistory(self._files.git, parent, renamed[0])
+        seen = self._by_name(sight.glance, *renamed)
+        if seen is None:
+            steps.close()
+            return False
+        self._tell(commit, seen, sight.glance)
+        self._waiting.append(_Start(parent, renamed[0], sight._replace(glance=seen), steps))
+        return True
 
     def _by_name(self, glance: glances.Glance, path: str, oid: Oid) -> glances.Glance | None:
         """The symbol in an earlier version of its file, if nothing but its name need be known."""
@@ -174,32 +225,64 @@ class Tracer:
         commit: Oid,
         parent: Oid | None,
         comparison: commits.Comparison | None,
-        glance: glances.Glance,
-    ) -> glances.Glance | None:
+        sight: _Sight,
+    ) -> _Sight | _Lost | None:
         """Where a symbol was that its own file did not have under its name.
 
         In another place of that file; in another file, which is followed next; or nowhere.
         """
+        glance = sight.glance
         origin = comparison.origin(glance.source, glance.number) if comparison else None
         before = self._files.source(origin.path, origin.oid) if origin else None
         if origin is None or before is None or parent is None:
-            here = _place(glance)
-            self._add(history.Change(commit, ("introduced",), None, here, 1.0, "not there before"))
-            return None
+            return self._introduce(commit, sight)
         there = glances.at(before, origin.number)
         partners = matching.Partners((0, origin.number), (0, glance.number), *origin[3:])
         self._tell(commit, there, glance, partners)
         if origin.path == glance.source.path:
-            return there
+            return sight._replace(glance=there)
         steps = PathHistory(self._files.git, parent, origin.path)
-        self._waiting.append(_Start(parent, origin.path, there, steps))
+        self._waiting.append(_Start(parent, origin.path, sight._replace(glance=there), steps))
         return None
 
-    def _at_merge(
-        self, step: Step, after: sources.Source, number: int
-    ) -> list[tuple[Oid, glances.Glance]]:
+    def _introduce(self, commit: Oid, sight: _Sight) -> _Lost | None:
+        """The end, unless the commit says that it brings something back."""
+        source, number = sight.glance.source, sight.glance.number
+        here = _place(sight.glance)
+        self._add(history.Change(commit, ("introduced",), None, here, 1.0, NOT_THERE))
+        self._births.setdefault((*sight.rank, _LAST), births.node_id(source, number))
+        if births.says_revert(self._files.reader.message(commit)):
+            return _Lost(births.life(source, number), sight.rank, _MAX_STEPS_LOST)
+        return None
+
+    def _before_loss(self, step: Step, lost: _Lost) -> _Sight | _Lost | None:
+        """The symbol in the version that the step before its deletion had, or further back."""
+        old = step.change.old_oid if step.change else None
+        data = self._files.data(lost.life.path, old) if old and not old.is_null else None
+        source = None
+        if data is not None and old is not None and lost.life.text in data:
+            source = self._files.source(lost.life.path, old)
+        for number in range(len(source.symbols) if source else 0):
+            if source is not None and births.life(source, number) == lost.life:
+                return self._bring_back(step, source, number, lost)
+        return lost._replace(steps_left=lost.steps_left - 1) if lost.steps_left else None
+
+    def _bring_back(self, step: Step, source: sources.Source, number: int, lost: _Lost) -> _Sight:
+        there = glances.at(source, number)
+        gone = history.Change(step.oid, ("deleted",), _place(there), None, 1.0, NOT_THERE_ANY_MORE)
+        self._add(gone)
+        key = next(
+            key
+            for key, change in self._found.items()
+            if "introduced" in change.kinds and key[1:] == (source.path, lost.life.qualified)
+        )
+        self._found[key] = self._found[key]._replace(confidence=0.95, evidence=BROUGHT_BACK)
+        self._births.pop((*lost.rank, _LAST), None)
+        return _Sight(there, lost.rank)
+
+    def _at_merge(self, step: Step, sight: _Sight) -> list[tuple[Oid, _Sight | _Lost]]:
         """Follow the parent that has the same; if none has, the merge is a change of its own."""
-        here = glances.at(after, number)
+        after, number = sight.glance.source, sight.glance.number
         found: list[tuple[matching.Partners, sources.Source]] = []
         for parent in self._files.reader.parents(step.oid) or ():
             before = self._files.at(parent, after.path)
@@ -207,25 +290,32 @@ class Tracer:
             if before is None or partners is None:
                 continue
             if not changes.kinds(before, partners.before[1], after, number):
-                return self._onwards(step, before, partners)[:1]
+                return self._onwards(step, before, partners, sight.rank)[:1]
             found.append((partners, before))
         if found:
             partners, before = found[0]
-            self._tell(step.oid, glances.at(before, partners.before[1]), here, partners)
-            pairs = [self._onwards(step, before, partners) for partners, before in found]
-            return [each for pair in pairs for each in pair]
-        parent = self._parent(step.oid)
+            self._tell(step.oid, glances.at(before, partners.before[1]), sight.glance, partners)
+            ways = [
+                self._onwards(step, before, partners, (*sight.rank, way))
+                for way, (partners, before) in enumerate(found)
+            ]
+            return [each for way in ways for each in way]
+        first = self._parent(step.oid)
         family = languages.family(after.path)
-        comparison = commits.Comparison(self._files, parent, step.oid, family) if parent else None
-        self._elsewhere(step.oid, parent, comparison, here)
-        return []
+        comparison = commits.Comparison(self._files, first, step.oid, family) if first else None
+        lost = self._elsewhere(step.oid, first, comparison, sight)
+        return [(parent, lost) for parent in step.parents[:1]] if lost else []
 
     def _onwards(
-        self, step: Step, before: sources.Source, partners: matching.Partners
-    ) -> list[tuple[Oid, glances.Glance]]:
+        self,
+        step: Step,
+        before: sources.Source,
+        partners: matching.Partners,
+        rank: tuple[int, ...],
+    ) -> list[tuple[Oid, _Sight | _Lost]]:
         """The steps before a merge that have this version of the file."""
         having = [each for each in step.parents if self._files.at(each, before.path) is before]
-        return [(each, glances.at(before, partners.before[1])) for each in having]
+        return [(each, _Sight(glances.at(before, partners.before[1]), rank)) for each in having]
 
     def _tell(
         self,
@@ -274,7 +364,7 @@ def trace(git: Git, commit: Oid, path: str, first_line: int, last_line: int) -> 
         number = symbols.innermost(source.outline, first_line, last_line)
         if number is None:
             return history.History((), (f"{path}: no symbol has these lines",))
-        start = _Start(commit, path, glances.at(source, number), steps)
+        start = _Start(commit, path, _Sight(glances.at(source, number)), steps)
         return Tracer(files).trace(start)
     finally:
         steps.close()
