@@ -40,6 +40,7 @@ TetherError                   failed               1
 ├── TaskError                 task_failed          1
 │   ├── TaskUnreadable        task_unreadable      1
 │   └── TaskUneditable        task_uneditable      1
+├── LineageError              lineage_failed       1
 ├── PlatformUnsupported       platform_unsupported 1
 └── ExtraMissing              extra_missing        1
 
@@ -357,6 +358,12 @@ class TaskUneditable(TaskError):
 
     code = "task_uneditable"
     hint = "Write its fields as plain lines, `name: value`, then repeat the command."
+
+
+class LineageError(TetherError):
+    """The symbols of the code could not be looked for. Nothing was changed."""
+
+    code = "lineage_failed"
 
 
 class PlatformUnsupported(TetherError):

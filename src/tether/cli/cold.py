@@ -69,6 +69,9 @@ COMMANDS = {
         "tether.cli.run.group", "Work through a plan with many agents, and survive crashes."
     ),
     "timeline": Entry("tether.cli.timeline", "Show a task's whole life, from all evidence."),
+    "lineage": Entry(
+        "tether.cli.lineage.group", "See where code comes from, through renames and moves."
+    ),
     "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
     "maintain": Entry("tether.cli.maintain", "Do what is periodic, as far as it is due."),
     "reindex": Entry("tether.cli.reindex", "Make the index anew, from the files and from Git."),

@@ -19,6 +19,7 @@ import click
 from tether import __version__, config, errors, files, git, store, text, workspace
 from tether.agents import upkeep
 from tether.cli import answers, bytecode, cold, context
+from tether.cli.lineage import health
 from tether.hints import Any, Literal, NamedTuple, TypeVar
 from tether.store import sqlite
 
@@ -95,8 +96,10 @@ def _report(call: context.Context) -> dict[str, Any]:
         "bytecode_compiled": is_compiled,
         "journal_mode": None,
         "store": None,
+        "quarantine": [],
         "checks": checks,
     }
+    checks.append(Check("lineage", *health.grammars()))
     place = _try(checks, "repository", lambda: call.workspace)
     if place is None:
         return report
@@ -105,6 +108,9 @@ def _report(call: context.Context) -> dict[str, Any]:
     if os.path.isdir(place.store_dir):
         for check in (_check_modes, _check_leftovers, _check_set_aside, _check_sweep):
             checks.extend(_try(checks, "store directory", functools.partial(check, place)) or [])
+        if skipped := health.skipped(place.store_dir):
+            report["quarantine"] = [health.value(each) for each in skipped]
+            checks.append(Check("quarantine", *health.told(skipped)))
     settings = _try(checks, "settings", call.look_at_settings)
     if settings is None:
         return report

@@ -43,7 +43,7 @@ _HOT = {
     "task archive": "tether.cli.task.move",  # of one task; the clean-up is click's
 }
 # Commands that have commands.
-_GROUPS = ("agent", "bench", "hook", "plan", "run", "session", "task", "vacuum")
+_GROUPS = ("agent", "bench", "hook", "lineage", "plan", "run", "session", "task", "vacuum")
 # These look at the store as it is, or do on purpose what others do by the way.
 _NO_HOUSEKEEPING = ("sweep", "doctor", "init", "maintain", "session gc", "statusline")
 # How a shell asks click for completions.

@@ -6,7 +6,6 @@ is followed, the first one if there are several.
 
 from __future__ import annotations
 
-import contextlib
 import io
 from collections.abc import Iterator
 from typing import cast
@@ -55,9 +54,7 @@ class PathHistory:
         yield _steps([*rest.split(b"\0"), b"", b""])[0]
 
     def close(self) -> None:
-        self._process.kill()
-        with contextlib.suppress(BrokenPipeError), self._process:
-            pass
+        process.end(self._process)
 
 
 def _steps(words: list[bytes]) -> tuple[list[Step], list[bytes]]:

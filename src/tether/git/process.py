@@ -197,6 +197,13 @@ class Runner:
         return is_listed
 
 
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a git that was started to talk to."""
+    process.kill()
+    with contextlib.suppress(BrokenPipeError), process:
+        pass
+
+
 def environment_for(directory: Path | None = None) -> dict[str, str]:
     """Everything that git gets to know: nothing that begins with GIT_ is inherited."""
     environment = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import subprocess
 from collections.abc import Sequence
@@ -70,9 +69,7 @@ class Reader:
 
     def close(self) -> None:
         if self._process is not None:
-            self._process.kill()
-            with contextlib.suppress(BrokenPipeError):
-                self._process.__exit__(None, None, None)
+            process.end(self._process)
             self._process = None
 
     def _ask(self, question: str, oid: Oid | None, max_bytes: int) -> objects.Blob:

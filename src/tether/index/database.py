@@ -15,7 +15,7 @@ T = TypeVar("T")
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"
 # Another number, here and at the end of the schema, makes everybody derive everything again.
-VERSION = 5
+VERSION = 6
 _SCHEMA = """
 BEGIN;
 CREATE TABLE parsed_files (
@@ -80,12 +80,27 @@ CREATE TABLE checkouts (           -- which ids their task lists have
     path  TEXT PRIMARY KEY,
     kinds TEXT NOT NULL            -- as JSON
 ) WITHOUT ROWID;
+CREATE TABLE outlines (            -- the symbols of files
+    id      INTEGER PRIMARY KEY,   -- grows, so that the oldest can be dropped
+    blob    TEXT NOT NULL,
+    version TEXT NOT NULL,         -- of the grammar and of what asks it
+    outline BLOB NOT NULL,         -- as MessagePack
+    UNIQUE (blob, version)
+);
+CREATE TABLE quarantine (          -- files that a grammar hung or crashed at
+    blob    TEXT NOT NULL,
+    version TEXT NOT NULL,         -- as above
+    path    TEXT NOT NULL,         -- where it was met
+    why     TEXT NOT NULL,
+    at      TEXT NOT NULL,
+    PRIMARY KEY (blob, version)
+) WITHOUT ROWID;
 -- With all that says when a task was touched, and by whom: a sweep asks that of every task.
 CREATE INDEX activities_by_task ON activities (task, task_source, kind, at, session)
     WHERE task <> '';
 CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
 CREATE INDEX activities_by_file ON activities (file, start);
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 COMMIT;
 """
 
@@ -132,6 +147,8 @@ class Index:
             # Damaged, or the disk is full: what is derived can be derived again.
             self.remove()
             return False
+        except (errors.FileError, errors.NotFound):
+            return False  # something stands in its place that is not ours to remove
         finally:
             lock.release()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from tether.git import Change, Git, Oid, arguments, objects
+from tether.git import Change, Git, Oid, comparing, objects
 from tether.hints import NamedTuple
 from tether.lineage import (
     history,
@@ -53,8 +53,8 @@ class Comparison:
         self._commits = (parent, commit)
 
     @functools.cached_property
-    def _listing(self) -> list[tuple[bytes, bytes]]:
-        return _listing(self._files.git, *self._commits)
+    def _listing(self) -> comparing.Listing:
+        return self._files.comparer.changes(*self._commits)
 
     @functools.cached_property
     def _changes(self) -> list[Change]:
@@ -228,13 +228,6 @@ def code_files(changes: list[Change], family: str = "") -> list[Change]:
     if family:
         return [each for each in changes if languages.family(each.path) == family]
     return [each for each in changes if languages.of_path(each.path)]
-
-
-def _listing(git: Git, parent: Oid | None, commit: Oid) -> list[tuple[bytes, bytes]]:
-    """The paths in which a commit differs from a parent, or all of a first commit, as Git says."""
-    words = [parent, commit] if parent else ["--root", "--no-commit-id", commit]
-    said = git.runner.call("diff-tree", "-r", "-z", *arguments.RAW, *words).split(b"\0")[:-1]
-    return list(zip(said[::2], said[1::2], strict=True))
 
 
 def _definition(source: sources.Source, number: int) -> re.Pattern[bytes]:

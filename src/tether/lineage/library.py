@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from tether.git import Blob, Git, Oid
+from tether.git.comparing import Comparer
 from tether.git.reading import Reader
 from tether.hints import Literal, Protocol
 from tether.lineage import languages, sources, symbols
@@ -41,6 +42,7 @@ class Library:
     def __init__(self, git: Git, outlines: Outlines) -> None:
         self.git = git
         self.reader = Reader(git)
+        self.comparer = Comparer(git)
         self.unknown: dict[str, WhyNot] = {}
         """Why a path could not be read in some version."""
         self._outlines = outlines
@@ -50,6 +52,7 @@ class Library:
 
     def close(self) -> None:
         self.reader.close()
+        self.comparer.close()
 
     def data(self, path: str, oid: Oid) -> bytes | None:
         """The content of a file; None if it is not one that people write code in."""

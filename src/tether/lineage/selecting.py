@@ -15,8 +15,7 @@ from tether.git import Oid, TreeEntry, searching
 from tether.hints import NamedTuple
 from tether.lineage import installed, languages, library, sources, symbols
 
-_LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
-_COUNTED = re.compile(r"(?P<name>.+)@(?P<count>[0-9]{1,6})")
+_LINES = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 # Names that more files have are no names to find something by.
 _MAX_FILES = 1000
 _MAX_NAMED = 10
@@ -61,10 +60,10 @@ class Finder:
 
     def find(self, words: str) -> Candidate:
         """The symbol that these words mean."""
-        lines = _LINES.fullmatch(words)
+        path, _, after = words.rpartition(":")
+        lines = _LINES.fullmatch(after) if path else None
         if lines:
-            first = int(lines["first"])
-            return self.at_lines(lines["path"], first, int(lines["last"] or first))
+            return self.at_lines(path, int(lines[1]), int(lines[2] or lines[1]))
         if "#" in words:
             return self._in_file(words)
         if self._entry(words) is not None:
@@ -100,8 +99,7 @@ class Finder:
 
     def _anywhere(self, name: str) -> Candidate:
         """The symbol of this name, whichever file has it."""
-        counted = _COUNTED.fullmatch(name)
-        word = _dotted(counted["name"] if counted else name).rpartition(".")[2].strip()
+        word = _counted(_dotted(name))[0].rpartition(".")[2].strip()
         if not word:
             raise errors.UsageError("This names no symbol.", hint=_FORMS)
         having = searching.files_with(self._files.git, self._commit, word)
@@ -187,11 +185,9 @@ def _named(source: sources.Source, name: str) -> Iterator[Candidate]:
     """The symbols of a file that are called so: by their whole name, or else by its end."""
     plain = _dotted(name)
     numbers = _called(source, plain)
-    counted = _COUNTED.fullmatch(plain) if not numbers else None
-    if counted:
-        alike = _called(source, counted["name"])
-        place = int(counted["count"]) - 1
-        numbers = alike[place : place + 1] if place >= 0 else []
+    short, count = _counted(plain)
+    if not numbers and count:
+        numbers = _called(source, short)[count - 1 : count]
     return (Candidate(source, number) for number in numbers)
 
 
@@ -199,6 +195,13 @@ def _called(source: sources.Source, name: str) -> list[int]:
     all_names = [each.qualified for each in source.symbols]
     whole = [number for number, each in enumerate(all_names) if each == name]
     return whole or [n for n, each in enumerate(all_names) if each.endswith(f".{name}")]
+
+
+def _counted(name: str) -> tuple[str, int]:
+    """`go` and 2 for `go@2`; 0 if it says no number."""
+    short, _, count = name.rpartition("@")
+    is_one = bool(short) and count.isascii() and count.isdigit() and len(count) < 7
+    return (short, int(count)) if is_one else (name, 0)
 
 
 def _dotted(name: str) -> str:

@@ -16,6 +16,7 @@ from tether.lineage import (
     history,
     languages,
     library,
+    parting,
     places,
     selecting,
     tracing,
@@ -94,7 +95,8 @@ def _compare(files: library.Library, wanted: Compare) -> object:
     found = []
     for commit, parent in wanted.pairs:
         comparison = commits.Comparison(files, Oid(parent) if parent else None, Oid(commit))
-        found.append([wire.match_out(match) for match in comparison.matches()])
+        matches = parting.matches(comparison.matched().matcher)
+        found.append([wire.match_out(match) for match in matches])
     return found
 
 
@@ -124,7 +126,7 @@ def _history(files: library.Library, wanted: Select) -> object:
 def _traced(files: library.Library, commit: Oid, found: selecting.Candidate) -> history.History:
     source, number = found
     steps = PathHistory(files.git, commit, source.path)
-    start = tracing._Start(commit, source.path, glances.at(source, number), steps)
+    start = tracing._Start(commit, source.path, tracing._Sight(glances.at(source, number)), steps)
     return tracing.Tracer(files).trace(start)
 
 

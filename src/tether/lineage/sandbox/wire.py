@@ -24,7 +24,7 @@ _Match = tuple[_Place | None, _Place | None, str, tuple[str, ...], float, str]
 _Change = tuple[str, tuple[str, ...], _Place | None, _Place | None, float, str, tuple[_Match, ...]]
 PlaceWire = _Place
 MatchWire = _Match
-HistoryWire = tuple[tuple[_Change, ...], tuple[bytes, ...]]
+HistoryWire = tuple[tuple[_Change, ...], tuple[bytes, ...], str]
 
 
 class Problem(msgspec.Struct, array_like=True):
@@ -109,7 +109,7 @@ def history_out(told: history.History) -> object:
          [match_out(match) for match in each.related])
         for each in told.changes
     ]  # fmt: skip
-    return changes, [path_out(each) for each in told.unknown]
+    return changes, [path_out(each) for each in told.unknown], told.node
 
 
 def history_in(raw: HistoryWire) -> history.History:
@@ -119,7 +119,7 @@ def history_in(raw: HistoryWire) -> history.History:
         matches = tuple(map(match_in, related))
         rest = (*places, confidence, evidence, matches)
         changes.append(history.Change(Oid(commit), _any(kinds), *rest))
-    return history.History(tuple(changes), tuple(map(path_in, raw[1])))
+    return history.History(tuple(changes), tuple(map(path_in, raw[1])), raw[2])
 
 
 def _out(place: history.Place | None) -> object:

@@ -1,0 +1,1 @@
+"""`tether lineage …`: why the code is the way it is."""

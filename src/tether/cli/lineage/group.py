@@ -1,0 +1,25 @@
+"""click's view of `tether lineage`."""
+
+from __future__ import annotations
+
+import click
+
+from tether.cli import cold
+
+COMMANDS = {
+    "history": cold.Entry(
+        "tether.cli.lineage.history", "Show what became of a function, a class or a section."
+    ),
+}
+
+
+class _Group(cold.LazyGroup):
+    entries = COMMANDS
+
+    def other_level(self, name: str) -> str:
+        return f"tether {name}" if name in cold.COMMANDS else ""
+
+
+@click.group(cls=_Group)
+def lineage() -> None:
+    """See where code comes from, through renames and moves."""
