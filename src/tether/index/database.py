@@ -95,6 +95,28 @@ CREATE TABLE quarantine (          -- files that a grammar hung or crashed at
     at      TEXT NOT NULL,
     PRIMARY KEY (blob, version)
 ) WITHOUT ROWID;
+CREATE TABLE identity_cursor (     -- up to where all symbols were followed
+    commit_oid TEXT NOT NULL,
+    engine     TEXT NOT NULL       -- the version of what followed them
+);
+CREATE TABLE identity_events (     -- what commits did to symbols
+    number     INTEGER PRIMARY KEY,
+    node       TEXT NOT NULL,
+    commit_oid TEXT NOT NULL,
+    change     BLOB NOT NULL,      -- as MessagePack
+    previous   BLOB NOT NULL       -- the numbers of the events before it, likewise
+);
+CREATE INDEX identity_events_by_node ON identity_events (node);
+CREATE TABLE identity_files (      -- as they stand at the cursor
+    path     BLOB PRIMARY KEY,
+    oid      TEXT NOT NULL,
+    versions BLOB NOT NULL         -- the node and the last event of each symbol, as MessagePack
+) WITHOUT ROWID;
+CREATE TABLE identity_graves (     -- what was deleted, if it should be brought back
+    life  BLOB PRIMARY KEY,
+    node  TEXT NOT NULL,
+    event INTEGER NOT NULL
+) WITHOUT ROWID;
 -- With all that says when a task was touched, and by whom: a sweep asks that of every task.
 CREATE INDEX activities_by_task ON activities (task, task_source, kind, at, session)
     WHERE task <> '';

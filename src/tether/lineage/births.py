@@ -25,6 +25,13 @@ class Life(NamedTuple):
     qualified: str
     text: bytes
 
+    @property
+    def digest(self) -> bytes:
+        """The same in a few bytes."""
+        names = f"{self.path}\0{self.kind}\0{self.qualified}\0"
+        whole = names.encode("utf-8", "surrogateescape") + self.text
+        return hashlib.blake2b(whole, digest_size=16).digest()
+
 
 def node_id(source: sources.Source, number: int) -> str:
     """The same in every clone, and after a rebase that changes nothing."""

@@ -7,10 +7,11 @@ it. So the history of a symbol as it stands somewhere is the walk back from its 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from tether.git import Change, Commit, Oid
-from tether.hints import NamedTuple
+from tether.hints import NamedTuple, Protocol
 from tether.lineage import (
     births,
     changes,
@@ -24,6 +25,9 @@ from tether.lineage import (
     tracing,
 )
 
+# Commits whose files are read from git at once.
+_AHEAD = 64
+
 
 class Event(NamedTuple):
     """What a commit did to a node, after what."""
@@ -32,6 +36,12 @@ class Event(NamedTuple):
     change: history.Change
     previous: tuple[int, ...]
     """The numbers of the events before it, the first parent's first; none at its birth."""
+
+
+class Events(Protocol):
+    """Where events are written down; each gets the next number."""
+
+    def add(self, event: Event) -> int: ...
 
 
 class Version(NamedTuple):
@@ -48,40 +58,55 @@ class File(NamedTuple):
     versions: tuple[Version, ...]
 
 
-class Forwards:
-    """Follows all symbols from the first commits to a tip."""
+Files = dict[str, File]
 
-    def __init__(self, files: library.Library) -> None:
-        self.events: list[Event] = []
+
+class Unknown(Exception):
+    """A commit has a parent of which nothing is known."""
+
+
+class Standing(NamedTuple):
+    """Everything that is known at a commit."""
+
+    commit: Oid
+    files: Files
+    graves: dict[bytes, Version]
+    """What was deleted, by its life, and the event that did it: it may be brought back."""
+
+
+class Forwards:
+    """Follows all symbols to a tip, from the first commits or from where it was before."""
+
+    def __init__(
+        self, files: library.Library, events: Events, since: Standing | None = None
+    ) -> None:
         self.files = files
-        self.graves: dict[births.Life, int] = {}
-        """What was deleted, and the event that did it: it may be brought back."""
-        self._states: dict[Oid, dict[str, File]] = {}
+        self.events = events
+        self.graves = dict(since.graves) if since else {}
+        self.commits = 0
+        self._since = since
+        self._states: dict[Oid, Files] = {since.commit: since.files} if since else {}
         self._children: dict[Oid, int] = {}
 
-    def run(self, tip: Oid) -> dict[str, File]:
-        """Everything up to a commit; the files as they stand there."""
-        every = list(self.files.git.log([tip], parents_first=True, with_merges=True))
-        for commit in every:
-            for parent in commit.parents:
-                self._children[parent] = self._children.get(parent, 0) + 1
-        for commit in every:
-            self._states[commit.oid] = self._after(commit)
-        return self._states[tip]
+    def run(self, tip: Oid) -> Standing:
+        """Everything up to a commit; `Unknown` if that does not follow from what is known."""
+        known = [self._since.commit] if self._since else []
+        log = self.files.git.log([tip], exclude=known, parents_first=True, with_merges=True)
+        every = list(log)
+        here = {*known, *(commit.oid for commit in every)}
+        for parent in (parent for commit in every for parent in commit.parents):
+            self._children[parent] = self._children.get(parent, 0) + 1
+            if known and parent not in here:
+                raise Unknown
+        for first in range(0, len(every), _AHEAD):
+            some = every[first : first + _AHEAD]
+            self.files.prefetch(_contents(some))
+            for commit in some:
+                self._states[commit.oid] = self._after(commit)
+        self.commits = len(every)
+        return Standing(tip, self._states[tip], self.graves)
 
-    def history(self, version: Version) -> history.History:
-        """What happened to a symbol that stands somewhere."""
-        seen: set[int] = set()
-        waiting = [version.event]
-        while waiting:
-            number = waiting.pop()
-            if number not in seen:
-                seen.add(number)
-                waiting += self.events[number].previous
-        told = tuple(self.events[number].change for number in sorted(seen, reverse=True))
-        return history.History(told, node=version.node)
-
-    def _after(self, commit: Commit) -> dict[str, File]:
+    def _after(self, commit: Commit) -> Files:
         parents = [parent for parent in commit.parents if parent in self._states]
         states = [self._states[parent] for parent in parents]
         for parent in parents:
@@ -95,26 +120,24 @@ class _Step:
     """One commit: from the files before it to those after."""
 
     def __init__(
-        self,
-        engine: Forwards,
-        commit: Commit,
-        parents: list[Oid],
-        states: list[dict[str, File]],
+        self, engine: Forwards, commit: Commit, parents: list[Oid], states: list[Files]
     ) -> None:
         self._engine = engine
         self._files = engine.files
         self._commit = commit
         self._parents = parents
         self._states = states
-        self._is_revert = births.says_revert(f"{commit.subject}\n\n{commit.body}".encode())
+        message = f"{commit.subject}\n\n{commit.body}".encode("utf-8", "surrogateescape")
+        self._is_revert = births.says_revert(message)
 
-    def run(self) -> dict[str, File]:
+    def run(self) -> Files:
         state = dict(self._states[0]) if self._states else {}
         changed = commits.code_files(list(self._commit.changes))
         for change in changed:
             state.pop(change.path, None)
-        found = self._merged(changed) if len(self._states) > 1 else self._matched(changed)
-        state.update(found)
+        if changed:
+            found = self._merged(changed) if len(self._states) > 1 else self._matched(changed)
+            state.update(found)
         return state
 
     def _matched(self, changed: list[Change]) -> Iterator[tuple[str, File]]:
@@ -123,13 +146,12 @@ class _Step:
         comparison = commits.Comparison(self._files, parent, self._commit.oid)
         matched = comparison.matched(changed)
         oids = {change.path: change.new_oid for change in changed}
-        for file, (path, source) in enumerate(
-            zip(matched.news, matched.matcher.after, strict=True)
-        ):
-            versions = []
-            for number in range(len(source.symbols)):
-                partners = matched.matcher.by_after.get((file, number))
-                versions.append(self._version(matched, source, number, partners))
+        for file, path in enumerate(matched.news):
+            source = matched.matcher.after[file]
+            versions = [
+                self._version(matched, source, number, matched.matcher.by_after.get((file, number)))
+                for number in range(len(source.symbols))
+            ]
             yield path, File(oids[path], tuple(versions))
         for file, number in matched.matcher.left_before():
             self._delete(matched.matcher.before[file], number)
@@ -177,10 +199,12 @@ class _Step:
     def _introduce(self, after: sources.Source, number: int) -> Version:
         here = places.place(after, number)
         kinds: tuple[history.ChangeKind, ...] = ("introduced",)
-        before = self._engine.graves.get(births.life(after, number)) if self._is_revert else None
-        if before is not None:
+        grave = None
+        if self._is_revert:
+            grave = self._engine.graves.get(births.life(after, number).digest)
+        if grave is not None:
             told = history.Change(self._commit.oid, kinds, None, here, 0.95, tracing.BROUGHT_BACK)
-            return self._add(self._engine.events[before].node, told, (before,))
+            return self._add(grave.node, told, (grave.event,))
         told = history.Change(self._commit.oid, kinds, None, here, 1.0, tracing.NOT_THERE)
         return self._add(births.node_id(after, number), told, ())
 
@@ -192,11 +216,10 @@ class _Step:
                 self._commit.oid, ("deleted",), there, None, 1.0, tracing.NOT_THERE_ANY_MORE
             )
             version = self._add(known.node, told, (known.event,))
-            self._engine.graves[births.life(before, number)] = version.event
+            self._engine.graves[births.life(before, number).digest] = version
 
     def _add(self, node: str, change: history.Change, previous: tuple[int, ...]) -> Version:
-        self._engine.events.append(Event(node, change, previous))
-        return Version(node, len(self._engine.events) - 1)
+        return Version(node, self._engine.events.add(Event(node, change, previous)))
 
     def _merged(self, changed: list[Change]) -> Iterator[tuple[str, File]]:
         """The files in which a merge differs from its first parent."""
@@ -234,12 +257,18 @@ class _Step:
 
     def _from_elsewhere(self, after: sources.Source, number: int) -> Version:
         family = languages.family(after.path)
-        origin = commits.Comparison(self._files, self._parents[0], self._commit.oid, family).origin(
-            after, number
-        )
+        comparison = commits.Comparison(self._files, self._parents[0], self._commit.oid, family)
+        origin = comparison.origin(after, number)
         before = self._files.source(origin.path, origin.oid) if origin else None
         known = self._known(0, origin.path, origin.number) if origin else None
         if origin is None or before is None or known is None:
             return self._introduce(after, number)
         partners = matching.Partners((0, origin.number), (0, number), *origin[3:])
         return self._change([(known, before, partners)], after, number)
+
+
+def _contents(some: list[Commit]) -> list[tuple[str, Oid]]:
+    """The files of some commits that symbols are looked for in."""
+    changed = itertools.chain.from_iterable(each.changes for each in some)
+    found = commits.code_files(list(changed))
+    return [(each.path, each.new_oid) for each in found if each.new_mode.startswith("100")]

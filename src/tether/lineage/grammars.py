@@ -24,7 +24,7 @@ import re
 from importlib import resources
 
 from tether.hints import TYPE_CHECKING, NamedTuple
-from tether.lineage import languages
+from tether.lineage import installed, languages
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -49,6 +49,7 @@ class Grammar(NamedTuple):
 @functools.cache
 def load(language: languages.Language) -> Grammar:
     """The grammar of a language; an ImportError if it is not installed."""
+    installed.require()
     import tree_sitter
 
     module = importlib.import_module(language.module)

@@ -85,7 +85,8 @@ _BY_FILE_NAME = {name: language for language in LANGUAGES for name in language.f
 def of_path(path: str) -> Language | None:
     """The language of a file, by its name; None if symbols are not looked for in it."""
     name = path[path.rfind("/") + 1 :]
-    return _BY_SUFFIX.get(name[name.rfind(".") :].lower()) or _BY_FILE_NAME.get(name)
+    dot = name.rfind(".")
+    return _BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else _BY_FILE_NAME.get(name)
 
 
 def family(path: str) -> str:

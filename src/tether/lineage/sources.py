@@ -6,6 +6,7 @@ Everything is derived once and when it is asked for. What is alike is decided in
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections import Counter
 
@@ -119,7 +120,7 @@ class Source:
             name = self.symbols[number].name.encode()
             words = [word for word in _WORD.findall(self.code(number)) if word != name]
             known = Counter(words)
-            known.update(map(b" ".join, zip(words, words[1:], strict=False)))
+            known.update(map(b" ".join, itertools.pairwise(words)))
             self._bags[number] = known
         return known
 

@@ -215,10 +215,8 @@ class Tracer:
     def _parent(self, commit: Oid) -> Oid | None:
         """The first parent, if it is here."""
         parents = self._files.reader.parents(commit) or ()
-        if parents and self._files.reader.parents(parents[0]) is None:
-            self._unknown.append(f"{commit[:12]}: the history ends here, because it is shallow")
-            return None
-        return parents[0] if parents else None
+        is_here = bool(parents) and self._files.reader.parents(parents[0]) is not None
+        return parents[0] if is_here else None
 
     def _elsewhere(
         self,
@@ -248,12 +246,24 @@ class Tracer:
     def _introduce(self, commit: Oid, sight: _Sight) -> _Lost | None:
         """The end, unless the commit says that it brings something back."""
         source, number = sight.glance.source, sight.glance.number
+        self._births.setdefault((*sight.rank, _LAST), births.node_id(source, number))
+        if self._is_cut(commit, source.path):
+            return None
         here = _place(sight.glance)
         self._add(history.Change(commit, ("introduced",), None, here, 1.0, NOT_THERE))
-        self._births.setdefault((*sight.rank, _LAST), births.node_id(source, number))
         if births.says_revert(self._files.reader.message(commit)):
             return _Lost(births.life(source, number), sight.rank, _MAX_STEPS_LOST)
         return None
+
+    def _is_cut(self, commit: Oid, path: str) -> bool:
+        """Whether it is not known what was before: a shallow clone, or content without symbols."""
+        parents = self._files.reader.parents(commit) or ()
+        if parents and self._files.reader.parents(parents[0]) is None:
+            self._unknown.append(f"{commit[:12]}: the history ends here, because it is shallow")
+            return True
+        blobs = [self._files.reader.at(parent, path, library.MAX_BYTES) for parent in parents]
+        unread = [blob for blob in blobs if blob and self._files.source(path, blob.oid) is None]
+        return bool(unread)
 
     def _before_loss(self, step: Step, lost: _Lost) -> _Sight | _Lost | None:
         """The symbol in the version that the step before its deletion had, or further back."""
@@ -353,9 +363,19 @@ def _number(source: sources.Source, glance: glances.Glance) -> int | None:
     return found.before[1] if found else None
 
 
+def follow(
+    files: library.Library, commit: Oid, source: sources.Source, number: int
+) -> history.History:
+    """The history of a symbol of a file as it is in a commit."""
+    steps = PathHistory(files.git, commit, source.path)
+    start = _Start(commit, source.path, _Sight(glances.at(source, number)), steps)
+    return Tracer(files).trace(start)
+
+
 def trace(git: Git, commit: Oid, path: str, first_line: int, last_line: int) -> history.History:
     """The history of the smallest symbol that has these lines in a commit."""
     files = library.Library(git, library.InThisProcess())
+    # Begun before the file is parsed: git needs most of the time.
     steps = PathHistory(git, commit, path)
     try:
         source = files.at(commit, path)

@@ -10,6 +10,9 @@ COMMANDS = {
     "history": cold.Entry(
         "tether.cli.lineage.history", "Show what became of a function, a class or a section."
     ),
+    "rebuild": cold.Entry(
+        "tether.cli.lineage.rebuild", "Follow all symbols up to the last commit, for the index."
+    ),
 }
 
 

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from tether import clock, git, text
+from tether import clock, errors, git, text
 from tether.cli import answers, cold, context
 from tether.cli.task import shown
 from tether.hints import TYPE_CHECKING, Any, NamedTuple
@@ -39,17 +39,21 @@ def history(call: context.Context, selector: str, revision: str, limit: int) -> 
 
     SELECTOR is PATH:LINE, PATH:FIRST-LAST, PATH#Class.name, or Class.name alone, which is looked
     for in all files. The end of a name is enough if there is only one; `@2` takes the second of
-    those that are called the same in a file.
+    those that are called the same in a file. `node:ID` is looked for in the index, up to where
+    `tether lineage rebuild` brought it.
     """
     from tether.lineage import installed, sandbox
 
     installed.require()
     place = call.workspace
     repository = git.Git(place.place)
-    commit = repository.resolve(revision)
-    named = selector.removeprefix(f"{place.root}/") if place.root else selector
-    with sandbox.Sandbox(place.place, place.store_dir) as box:
-        told = box.history(commit, named, _below(place.root))
+    if selector.startswith("node:"):
+        commit, told = _of_node(place.store_dir, selector)
+    else:
+        commit = repository.resolve(revision)
+        named = selector.removeprefix(f"{place.root}/") if place.root else selector
+        with sandbox.Sandbox(place.place, place.store_dir) as box:
+            told = box.history(commit, named, _below(place.root))
     found = list(dict.fromkeys(each.commit for each in told.history.changes))
     commits = {each.oid: each for each in repository.commits(found)}
     page = _Page(told, commits, commit, limit)
@@ -63,6 +67,21 @@ def history(call: context.Context, selector: str, revision: str, limit: int) -> 
         ),
         lambda width: [[answers.Piece(line)] for line in page.lines(width)],
     )
+
+
+def _of_node(store_dir: str, node: str) -> tuple[git.Oid, sandbox.Told]:
+    """The history of a node that the index knows, also if it is gone."""
+    from tether.lineage import identities, sandbox
+
+    known = identities.Identities(store_dir)
+    told = known.history(node) if known.commit() else None
+    last = told.changes[0] if told and told.changes else None
+    symbol = (last.after or last.before) if last else None
+    if told is None or last is None or symbol is None:
+        raise errors.NotFound(
+            "The index has no such node.", hint="Bring it up to date with `tether lineage rebuild`."
+        )
+    return last.commit, sandbox.Told(symbol, told)
 
 
 def _below(root: str | None) -> str:

@@ -15,7 +15,7 @@ import threading
 import msgspec
 
 from tether import git
-from tether.lineage import cache, library
+from tether.lineage import cache, encoding, library
 from tether.lineage.sandbox import guarded, jobs, recorder, wire
 
 _REQUEST = msgspec.msgpack.Decoder(jobs.Request)
@@ -54,18 +54,18 @@ def _answer(request: jobs.Request, note: recorder.Recorder) -> wire.Answer:
         answer.result = msgspec.msgpack.encode(_do(request, parser, note))
     except Exception as problem:  # noqa: BLE001 - told to the parent, which raises it
         answer.problem = wire.problem_of(problem)
-    answer.failed = [(*each[:2], wire.path_out(each.path), each.why) for each in parser.failed]
+    answer.failed = [(*each[:2], encoding.path_out(each.path), each.why) for each in parser.failed]
     return answer
 
 
 def _do(request: jobs.Request, parser: guarded.Guarded, note: recorder.Recorder) -> object:
     job = jobs.TABLE[request.job]
     arguments = msgspec.msgpack.decode(request.arguments, type=job.arguments)
-    repository = git.Git(wire.path_in(request.directory))
+    repository = git.Git(encoding.path_in(request.directory))
     with contextlib.ExitStack() as stack:
         outlines: library.Outlines = parser
         if request.store_dir:
-            kept = cache.Cached(wire.path_in(request.store_dir), parser)
+            kept = cache.Cached(encoding.path_in(request.store_dir), parser)
             stack.callback(kept.close)
             outlines = kept
         files = guarded.WatchedLibrary(repository, outlines, parser, note)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import msgspec
 
 from tether.git import Oid
-from tether.git.path_history import PathHistory
 from tether.hints import Any, NamedTuple
 from tether.lineage import (
     cache,
     commits,
-    glances,
+    encoding,
     history,
+    identities,
     languages,
     library,
     parting,
@@ -21,7 +21,6 @@ from tether.lineage import (
     selecting,
     tracing,
 )
-from tether.lineage.sandbox import wire
 
 
 class Limits(msgspec.Struct, frozen=True, array_like=True):
@@ -77,6 +76,14 @@ class Select(msgspec.Struct, array_like=True):
     below: bytes
 
 
+class Identify(msgspec.Struct, array_like=True):
+    """Everything up to a commit, in the index of a store directory."""
+
+    tip: str
+    store_dir: bytes
+    is_anew: bool
+
+
 class Told(NamedTuple):
     """A symbol as it is in a commit, and its history up to there."""
 
@@ -85,10 +92,10 @@ class Told(NamedTuple):
 
 
 def _trace(files: library.Library, wanted: Trace) -> object:
-    commit, path = Oid(wanted.commit), wire.path_in(wanted.path)
+    commit, path = Oid(wanted.commit), encoding.path_in(wanted.path)
     finder = selecting.Finder(files, commit)
     found = finder.at_lines(path, wanted.first_line, wanted.last_line)
-    return wire.history_out(_traced(files, commit, found))
+    return encoding.history_out(tracing.follow(files, commit, *found))
 
 
 def _compare(files: library.Library, wanted: Compare) -> object:
@@ -96,12 +103,12 @@ def _compare(files: library.Library, wanted: Compare) -> object:
     for commit, parent in wanted.pairs:
         comparison = commits.Comparison(files, Oid(parent) if parent else None, Oid(commit))
         matches = parting.matches(comparison.matched().matcher)
-        found.append([wire.match_out(match) for match in matches])
+        found.append([encoding.match_out(match) for match in matches])
     return found
 
 
 def _outlines(files: library.Library, wanted: Outlines) -> object:
-    blobs = [(wire.path_in(path), Oid(oid)) for oid, path in wanted.blobs]
+    blobs = [(encoding.path_in(path), Oid(oid)) for oid, path in wanted.blobs]
     found: list[object] = []
     for first in range(0, len(blobs), _AHEAD):
         some = blobs[first : first + _AHEAD]
@@ -115,19 +122,18 @@ def _outlines(files: library.Library, wanted: Outlines) -> object:
 
 def _history(files: library.Library, wanted: Select) -> object:
     commit = Oid(wanted.commit)
-    finder = selecting.Finder(files, commit, wire.path_in(wanted.below))
-    found = finder.find(wire.path_in(wanted.selector))
+    finder = selecting.Finder(files, commit, encoding.path_in(wanted.below))
+    found = finder.find(encoding.path_in(wanted.selector))
     # What was looked at to find the symbol says nothing of its history.
     files.unknown.clear()
-    told = _traced(files, commit, found)
-    return wire.place_out(places.place(*found)), wire.history_out(told)
+    told = tracing.follow(files, commit, *found)
+    return encoding.place_out(places.place(*found)), encoding.history_out(told)
 
 
-def _traced(files: library.Library, commit: Oid, found: selecting.Candidate) -> history.History:
-    source, number = found
-    steps = PathHistory(files.git, commit, source.path)
-    start = tracing._Start(commit, source.path, tracing._Sight(glances.at(source, number)), steps)
-    return tracing.Tracer(files).trace(start)
+def _identify(files: library.Library, wanted: Identify) -> object:
+    known = identities.Identities(encoding.path_in(wanted.store_dir))
+    built = known.bring(files, Oid(wanted.tip), anew=wanted.is_anew)
+    return (str(built.commit), *built[1:])
 
 
 # As many files as are read from git at once.
@@ -144,6 +150,7 @@ TABLE = {
     "compare": Job(Compare, _compare),
     "outlines": Job(Outlines, _outlines),
     "history": Job(Select, _history),
+    "identify": Job(Identify, _identify),
 }
 
 

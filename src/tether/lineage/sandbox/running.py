@@ -19,7 +19,7 @@ import tether
 from tether import errors, text
 from tether.git import Oid
 from tether.hints import NamedTuple
-from tether.lineage import cache, installed, library, quarantine, symbols
+from tether.lineage import cache, encoding, identities, installed, library, quarantine, symbols
 from tether.lineage import history as model
 from tether.lineage.sandbox import jobs, recorder, wire
 
@@ -39,9 +39,10 @@ _WAITING = 12
 _FROM_OUTSIDE = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 _ANSWER = msgspec.msgpack.Decoder(wire.Answer)
-_HISTORY = msgspec.msgpack.Decoder(wire.HistoryWire)
-_TOLD = msgspec.msgpack.Decoder(tuple[wire.PlaceWire, wire.HistoryWire])
-_MATCHES = msgspec.msgpack.Decoder(list[list[wire.MatchWire]])
+_HISTORY = msgspec.msgpack.Decoder(encoding.HistoryWire)
+_TOLD = msgspec.msgpack.Decoder(tuple[encoding.PlaceWire, encoding.HistoryWire])
+_MATCHES = msgspec.msgpack.Decoder(list[list[encoding.MatchWire]])
+_BUILT = msgspec.msgpack.Decoder(tuple[str, int, int, bool, bool])
 _OUTLINES = msgspec.msgpack.Decoder(list[tuple[bytes, str]])
 
 
@@ -84,14 +85,14 @@ class Sandbox:
 
     def history(self, commit: Oid, selector: str, below: str = "") -> jobs.Told:
         """The symbol that a person names, in a directory of a commit, and its history."""
-        asked = jobs.Select(str(commit), wire.path_out(selector), wire.path_out(below))
+        asked = jobs.Select(str(commit), encoding.path_out(selector), encoding.path_out(below))
         symbol, told = _TOLD.decode(self._run("history", asked))
-        return jobs.Told(wire.place_in(symbol), wire.history_in(told))
+        return jobs.Told(encoding.place_in(symbol), encoding.history_in(told))
 
     def trace(self, commit: Oid, path: str, first_line: int, last_line: int) -> model.History:
         """The history of the smallest symbol that has these lines in a commit."""
-        asked = jobs.Trace(str(commit), wire.path_out(path), first_line, last_line)
-        return wire.history_in(_HISTORY.decode(self._run("trace", asked)))
+        asked = jobs.Trace(str(commit), encoding.path_out(path), first_line, last_line)
+        return encoding.history_in(_HISTORY.decode(self._run("trace", asked)))
 
     def compare(self, pairs: Iterable[tuple[Oid, Oid | None]]) -> list[list[model.Match]]:
         """What each commit did to symbols, against one of its parents or none."""
@@ -99,13 +100,19 @@ class Sandbox:
             [(str(each), str(parent) if parent else None) for each, parent in pairs]
         )
         found = _MATCHES.decode(self._run("compare", asked))
-        return [[wire.match_in(match) for match in matches] for matches in found]
+        return [[encoding.match_in(match) for match in matches] for matches in found]
 
     def outlines(self, blobs: Iterable[tuple[Oid, str]]) -> list[symbols.Outline | library.WhyNot]:
         """The outline of each blob, at a path that says its language, or why there is none."""
-        asked = jobs.Outlines([(str(oid), wire.path_out(path)) for oid, path in blobs])
+        asked = jobs.Outlines([(str(oid), encoding.path_out(path)) for oid, path in blobs])
         found = _OUTLINES.decode(self._run("outlines", asked))
         return [_outline(*each) for each in found]
+
+    def identify(self, tip: Oid, *, anew: bool = False) -> identities.Built:
+        """Follow all symbols up to a commit, and keep that in the index."""
+        asked = jobs.Identify(str(tip), encoding.path_out(self._store_dir), anew)
+        oid, count, events, is_anew, is_kept = _BUILT.decode(self._run("identify", asked))
+        return identities.Built(Oid(oid), count, events, is_anew, is_kept)
 
     def close(self) -> None:
         if self._child is not None:
@@ -125,7 +132,7 @@ class Sandbox:
                 continue
             for blob, version, path, why in answer.failed:
                 blamed.append(blob)
-                where = text.one_line(wire.path_in(path), 200)
+                where = text.one_line(encoding.path_in(path), 200)
                 self.quarantine.add(quarantine.Blamed(blob, version, where, why))
             if answer.problem is not None:
                 wire.raise_problem(answer.problem)
@@ -139,8 +146,8 @@ class Sandbox:
         request = jobs.Request(
             job,
             arguments,
-            wire.path_out(self._directory),
-            wire.path_out(self._store_dir),
+            encoding.path_out(self._directory),
+            encoding.path_out(self._store_dir),
             {(each.blob, each.version) for each in self.quarantine.all()},
             self._limits,
         )

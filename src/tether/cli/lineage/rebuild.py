@@ -1,0 +1,40 @@
+"""`tether lineage rebuild`: the identities of all symbols in the index, up to a commit."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from tether import git
+from tether.cli import answers, cold, context
+
+
+@click.command()
+@click.option(
+    "--at", "revision", default="HEAD", show_default=True, metavar="COMMIT", help="Up to here."
+)
+@click.option("--force", is_flag=True, help="From the first commit on, whatever is known.")
+@cold.answering
+@cold.pass_call
+def rebuild(call: context.Context, revision: str, force: bool) -> answers.Answer:
+    """Follow all symbols up to a commit and keep what became of them in the index.
+
+    Only what is new since the last time is looked at, unless history was rewritten or a branch was
+    merged that began before. `tether lineage history node:ID` asks the index then.
+    """
+    from tether.lineage import installed, sandbox
+
+    installed.require()
+    place = call.workspace
+    commit = git.Git(place.place).resolve(revision)
+    begun = time.monotonic()
+    with sandbox.Sandbox(place.place, place.store_dir) as box:
+        built = box.identify(commit, anew=force)
+    seconds = round(time.monotonic() - begun, 2)
+    value = {**built._asdict(), "seconds": seconds}
+    how = "from the beginning" if built.is_anew else "since the last time"
+    lines = [f"{built.commits} commits {how}: {built.events} events, {seconds} s."]
+    if not built.is_kept:
+        lines.append("The index could not be written, so nothing is kept. Nothing else is lost.")
+    return answers.Answer("rebuild", value, lambda: "\n".join(lines))
