@@ -1,0 +1,193 @@
+"""Stories of symbols in real repositories, told backwards and forwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import lineages
+from tether.git import Git, Oid
+from tether.lineage import births, history
+
+GitCall = Callable[..., str]
+FETCH = '''def fetch(url, timeout):
+    """Get a page."""
+    session = open_session(url)
+    answer = session.get(url, timeout=timeout)
+    if answer.status != 200:
+        raise FetchError(answer.status)
+    return answer.read()
+'''
+STORE = """def store(page, path):
+    folder = ensure_folder(path)
+    with open(folder / page.name, "wb") as target:
+        target.write(page.content)
+    return folder
+"""
+COUNT = """def count(words):
+    totals = {}
+    for word in words:
+        totals[word] = totals.get(word, 0) + 1
+    return sorted(totals.items())
+"""
+
+
+class Story:
+    """A repository that grows commit by commit."""
+
+    def __init__(self, path: Path, git: GitCall) -> None:
+        path.mkdir()
+        self.path = path
+        self._git = git
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> str:
+        return self._git(*words, cwd=self.path)
+
+    def commit(self, message: str = "Change", **files: str | None) -> str:
+        """Files by their names without `.py`; None deletes."""
+        for name, content in files.items():
+            target = self.path / f"{name.replace('__', '/')}.py"
+            if content is None:
+                target.unlink()
+            else:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(content)
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+        return self.git("rev-parse", "HEAD")
+
+    def told(self) -> lineages.Told:
+        """The histories of all symbols, on which both engines agree."""
+        repository = Git(self.path)
+        tip = Oid(self.git("rev-parse", "HEAD"))
+        backwards = lineages.all_backwards(repository, tip)
+        lineages.assert_same(backwards, lineages.all_forwards(repository, tip))
+        return backwards
+
+
+@pytest.fixture
+def story(tmp_path: Path, git: GitCall) -> Story:
+    return Story(tmp_path / "story", git)
+
+
+def _kinds(told: history.History) -> dict[str, tuple[str, ...]]:
+    return {str(change.commit): change.kinds for change in told.changes}
+
+
+def test_a_function_is_followed_through_name_file_and_folder(story: Story) -> None:
+    born = story.commit(a=FETCH + "\n\n" + STORE)
+    renamed = story.commit(a=FETCH.replace("fetch", "load") + "\n\n" + STORE)
+    moved = story.commit(a=STORE, b=FETCH.replace("fetch", "load"))
+    story.git("mv", "b.py", "c.py")
+    filed = story.commit("Rename a file")
+    (story.path / "deep").mkdir()
+    story.git("mv", "c.py", "deep/c.py")
+    deep = story.commit("Move a file")
+    edited = story.commit(deep__c=FETCH.replace("fetch", "load").replace("200", "204"))
+    told = story.told()["deep/c.py#load@1"]
+    assert _kinds(told) == {
+        edited: ("body",),
+        deep: ("move",),
+        filed: ("move",),
+        moved: ("move",),
+        renamed: ("rename",),
+        born: ("introduced",),
+    }
+
+
+def test_a_merge_that_takes_one_side_is_no_change(story: Story) -> None:
+    story.commit(a=FETCH + "\n\n" + STORE)
+    story.git("checkout", "-qb", "side")
+    sided = story.commit(a=FETCH.replace("200", "204") + "\n\n" + STORE)
+    story.git("checkout", "-q", "main")
+    mained = story.commit(a=FETCH + "\n\n" + STORE.replace("wb", "ab"))
+    story.git("merge", "-q", "--no-edit", "side")
+    merge = story.git("rev-parse", "HEAD")
+    told = story.told()
+    assert set(_kinds(told["a.py#fetch@1"])) == {sided, story.git("rev-parse", "main~2")}
+    assert set(_kinds(told["a.py#store@1"])) == {mained, story.git("rev-parse", "main~2")}
+    assert all(merge not in _kinds(each) for each in told.values())
+
+
+def test_a_merge_that_unites_two_changes_is_one_and_both_are_followed(story: Story) -> None:
+    born = story.commit(a=FETCH)
+    story.git("checkout", "-qb", "side")
+    sided = story.commit(a=FETCH.replace("Get a page", "Get one page"))
+    story.git("checkout", "-q", "main")
+    mained = story.commit(a=FETCH.replace("answer.read()", "answer.text()"))
+    story.git("merge", "-q", "--no-edit", "side")
+    merge = story.git("rev-parse", "HEAD")
+    assert set(_kinds(story.told()["a.py#fetch@1"])) == {born, sided, mained, merge}
+
+
+def test_a_revert_brings_back_who_was_deleted(story: Story) -> None:
+    born = story.commit(a=FETCH + "\n\n" + STORE)
+    edited = story.commit(a=FETCH + "\n\n" + STORE.replace("wb", "ab"))
+    gone = story.commit(a=FETCH)
+    story.git("revert", "--no-edit", "HEAD")
+    back = story.git("rev-parse", "HEAD")
+    told = story.told()["a.py#store@1"]
+    assert _kinds(told) == {
+        back: ("introduced",),
+        gone: ("deleted",),
+        edited: ("body",),
+        born: ("introduced",),
+    }
+    first = next(change for change in told.changes if change.commit == back)
+    assert "brought back" in first.evidence
+
+
+def test_a_file_that_a_revert_brings_back_is_the_old_one(story: Story) -> None:
+    story.commit(a=FETCH, b=STORE)
+    gone = story.commit(b=None)
+    story.git("revert", "--no-edit", "HEAD")
+    assert gone in _kinds(story.told()["b.py#store@1"])
+
+
+def test_the_same_text_again_without_a_word_of_a_revert_is_new(story: Story) -> None:
+    story.commit(a=FETCH, b=STORE)
+    story.commit(b=None)
+    again = story.commit("Add storing", b=STORE)
+    assert _kinds(story.told()["b.py#store@1"]) == {again: ("introduced",)}
+
+
+def test_what_was_copied_is_new_and_the_original_stays_itself(story: Story) -> None:
+    born = story.commit(a=FETCH)
+    copied = story.commit(b=FETCH)
+    told = story.told()
+    assert _kinds(told["a.py#fetch@1"]) == {born: ("introduced",)}
+    assert _kinds(told["b.py#fetch@1"]) == {copied: ("introduced",)}
+
+
+def test_an_id_is_the_same_in_a_history_with_other_words(story: Story, tmp_path: Path) -> None:
+    story.commit(a=FETCH)
+    story.commit(a=FETCH.replace("200", "204"), b=COUNT)
+    before = {name: told.node for name, told in story.told().items()}
+    command = "cat > /dev/null && echo Otherwise"
+    story.git("filter-branch", "-f", "--msg-filter", command)
+    after = {name: told.node for name, told in story.told().items()}
+    assert before == after
+    assert all(node.startswith("node:") for node in after.values())
+
+
+def test_functions_that_only_change_places_have_no_change(story: Story) -> None:
+    born = story.commit(a=f"{FETCH}\n\n{STORE}\n\n{COUNT}")
+    story.commit(a=f"{COUNT}\n\n{FETCH}\n\n{STORE}")
+    assert all(set(_kinds(told)) == {born} for told in story.told().values())
+
+
+@pytest.mark.parametrize(
+    ("message", "is_revert"),
+    [
+        (b'Revert "Remove storing"', True),
+        (b"Bring back the old parser", True),
+        (b"Restore caching", True),
+        (b"Add storing", False),
+        (b"Convert to bytes", False),
+    ],
+)
+def test_a_revert_is_known_by_its_words(message: bytes, is_revert: bool) -> None:
+    assert births.says_revert(message) == is_revert
