@@ -16,6 +16,7 @@ from tether.lineage import symbols
 _TOKEN = re.compile(
     rb"""[\w$\x80-\xff]+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s\w$\x80-\xff]"""
 )
+_CLOSING = (b")", b"]", b"}")
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 
 
@@ -54,10 +55,7 @@ class Source:
     def own_text(self, number: int) -> bytes:
         """The same without the symbols inside, if it is a class or a section."""
         symbol = self.symbols[number]
-        if symbol.kind not in ("class", "section"):
-            return self.text(number)
-        inside = [self.symbols[child] for child in self.children.get(number, ())]
-        return self._cut(symbol.start, symbol.end, [(one.start, one.end) for one in inside])
+        return self._cut(symbol.start, symbol.end, self._inside(number))
 
     def local_name(self, number: int) -> str:
         """Its name as seen from the symbol around it."""
@@ -67,13 +65,13 @@ class Source:
         return symbol.qualified[len(self.symbols[symbol.parent].qualified) + 1 :]
 
     def head(self, number: int) -> bytes:
-        """The tokens of its declaration without its name and annotations."""
+        """The tokens of its declaration without its name, its owner's name and annotations."""
         symbol = self.symbols[number]
         spans = [*self._comments(symbol.head, symbol.body), *symbol.annotations]
-        tokens = _TOKEN.findall(self._cut(symbol.head, symbol.body, spans))
-        name = symbol.name.encode()
-        if name in tokens:
-            tokens.remove(name)
+        tokens = _tokens(self._cut(symbol.head, symbol.body, spans))
+        for name in self._names(number):
+            if name in tokens:
+                tokens.remove(name)
         return b" ".join(tokens)
 
     def body(self, number: int) -> bytes:
@@ -82,10 +80,8 @@ class Source:
         if known is None:
             symbol = self.symbols[number]
             spans = [*self._comments(symbol.body, symbol.end), *symbol.documentation]
-            if symbol.kind in ("class", "section"):
-                inside = [self.symbols[child] for child in self.children.get(number, ())]
-                spans += [(one.start, one.end) for one in inside]
-            tokens = _TOKEN.findall(self._cut(symbol.body, symbol.end, spans))
+            spans += self._inside(number)
+            tokens = _tokens(self._cut(symbol.body, symbol.end, spans))
             self._bodies[number] = known = b" ".join(tokens)
         return known
 
@@ -95,9 +91,14 @@ class Source:
         return b" ".join(b" ".join(self.data[a:z].split()) for a, z in spans)
 
     def comments(self, number: int) -> bytes:
-        """The words of the comments inside."""
+        """The words of the comments inside; of a class, without those of the symbols inside."""
         symbol = self.symbols[number]
-        spans = self._comments(symbol.head, symbol.end)
+        inside = self._inside(number)
+        spans = [
+            (first, last)
+            for first, last in self._comments(symbol.head, symbol.end)
+            if not any(start <= first < end for start, end in inside)
+        ]
         return b" ".join(b" ".join(self.data[a:z].split()) for a, z in spans)
 
     def annotations(self, number: int) -> bytes:
@@ -114,11 +115,11 @@ class Source:
         return known
 
     def bag(self, number: int) -> Counter[bytes]:
-        """Its words and which word follows which, but not its name."""
+        """Its words and which word follows which, but not its name and its owner's."""
         known = self._bags.get(number)
         if known is None:
-            name = self.symbols[number].name.encode()
-            words = [word for word in _WORD.findall(self.code(number)) if word != name]
+            names = self._names(number)
+            words = [word for word in _WORD.findall(self.code(number)) if word not in names]
             known = Counter(words)
             known.update(map(b" ".join, itertools.pairwise(words)))
             self._bags[number] = known
@@ -146,6 +147,19 @@ class Source:
                 self._named.setdefault(key, []).append(number)
         return self._named
 
+    def _names(self, number: int) -> list[bytes]:
+        """Its name, and that of what it belongs to but does not stand in, as methods in Go do."""
+        symbol = self.symbols[number]
+        owner = symbol.container.rpartition(".")[2] if symbol.parent < 0 else ""
+        return [name.encode() for name in (symbol.name, owner) if name]
+
+    def _inside(self, number: int) -> list[symbols.Span]:
+        """Where the symbols inside a class or section are, which have changes of their own."""
+        if self.symbols[number].kind not in ("class", "section"):
+            return []
+        inside = [self.symbols[child] for child in self.children.get(number, ())]
+        return [(one.start, one.end) for one in inside]
+
     def _comments(self, start: int, end: int) -> list[symbols.Span]:
         comments = self.outline.comments
         if self._starts is None:
@@ -165,3 +179,14 @@ class Source:
                 start = max(start, last)
         kept.append(self.data[start:end])
         return b" ".join(kept)
+
+
+def _tokens(code: bytes) -> list[bytes]:
+    """The tokens of some code, without a comma before a closing bracket: that is layout."""
+    found = _TOKEN.findall(code)
+    following = [*found[1:], b""] if found else []
+    return [
+        token
+        for token, after in zip(found, following, strict=True)
+        if token != b"," or after not in _CLOSING
+    ]
