@@ -1,0 +1,126 @@
+"""What is true of two versions of a program, told from their models alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tests.programs import model, printing
+
+# With another name and one of these, what has one statement looks like anything else.
+_ELSE = {"move", "container", "body", "signature"}
+
+
+class Link(NamedTuple):
+    """What a new symbol was taken out of, or what one that is gone went into, by truth ids."""
+
+    relation: str
+    before: int
+    after: int
+
+
+class Fact(NamedTuple):
+    """One symbol as a version of the program has it."""
+
+    path: str
+    sort: str
+    name: str
+    container: str
+    head: object
+    body: object
+    decorators: tuple[str, ...]
+    doc: str
+    notes: tuple[str, ...]
+    text: str
+    is_tiny: bool
+
+
+class Version:
+    """A program as it is printed in a language, with the facts about each of its symbols."""
+
+    def __init__(self, program: model.Program, language: str) -> None:
+        self.program = program
+        self.language = language
+        self.printed = printing.printed(program, language)
+        self.facts = {
+            item.id: fact for file in program.files for item, fact in self._facts(file.items)
+        }
+
+    def _facts(
+        self, items: Iterable[model.Item], container: str = ""
+    ) -> Iterable[tuple[model.Item, Fact]]:
+        for item in items:
+            yield item, self._fact(item, container)
+            if isinstance(item, model.Class):
+                yield from self._facts(item.methods, item.name)
+
+    def _fact(self, item: model.Item, container: str) -> Fact:
+        spot = self.printed.spots[item.id]
+        sort, name = type(item).__name__.lower(), item.name
+        if isinstance(item, model.Constant):
+            body: object = item.values
+            return Fact(spot.path, sort, name, "", "", body, (), item.doc, (), spot.text, False)
+        own = item.decorators if self.language == "python" else ()
+        if isinstance(item, model.Class):
+            return Fact(
+                spot.path, sort, name, "", "", item.fields, own, item.doc, (), "", not item.methods
+            )
+        notes = tuple(each.target for each in item.body if each.kind == model.NOTE)
+        return Fact(
+            spot.path, sort, name, container, item.parameters, self._body(item), own,
+            item.doc, notes, spot.text, item.is_tiny,
+        )  # fmt: skip
+
+    def _body(self, item: model.Function) -> tuple[model.Statement, ...]:
+        """The statements as they read: with the names that those have now that are called."""
+        names = {each.id: each.name for each in self.program.symbols()}
+        return tuple(
+            each._replace(callee=names.get(each.calls, each.callee), calls=0)
+            for each in item.statements
+        )
+
+
+def kinds(before: Fact, after: Fact) -> set[str]:
+    """What became different of one symbol; the words are those of the engine."""
+    found = {
+        kind
+        for kind, was, now in (
+            ("move", before.path, after.path),
+            ("rename", before.name, after.name),
+            ("container", before.container, after.container),
+            ("signature", before.head, after.head),
+            ("body", before.body, after.body),
+            ("annotation", before.decorators, after.decorators),
+            ("documentation", before.doc, after.doc),
+            ("comment", before.notes, after.notes),
+        )
+        if was != now
+    }
+    return found or ({"formatting"} if before.text != after.text else set())
+
+
+def ambiguous(before: Version, after: Version) -> set[int]:
+    """Those of which nobody could tell that they are the same: only here the truth is relaxed.
+
+    That is a function of one statement (or a class without methods) that has another name, and
+    besides another place, container, signature or body; or whose statement is also that of another
+    one that came, went or got another name at the same time.
+    """
+    both = before.facts.keys() & after.facts.keys()
+    changed = {number: kinds(before.facts[number], after.facts[number]) for number in both}
+    named = {number for number in both if "rename" in changed[number]}
+    loose = named | (before.facts.keys() ^ after.facts.keys())
+    return {
+        number
+        for number in named
+        if before.facts[number].is_tiny
+        and (
+            changed[number] & _ELSE
+            or any(_is_alike(each, number, before, after) for each in loose - {number})
+        )
+    }
+
+
+def _is_alike(one: int, other: int, before: Version, after: Version) -> bool:
+    fact = before.facts.get(one) or after.facts[one]
+    return fact.body == before.facts[other].body
