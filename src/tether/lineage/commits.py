@@ -19,7 +19,7 @@ from tether.lineage import (
 
 _CLASS_WORDS = (
     rb"\b(?:class|interface|enum|struct|union|trait|record|object|type|typedef|module|protocol)\b"
-    rb"[^\n;{]*?\b"
+    rb"[^\n;{]{0,200}?\b"
 )
 
 

@@ -34,7 +34,6 @@ _LONGEST_NAMES = 500
 _NOTHING = (b"", b";")
 _INDENT = b" \t\r\f\xef\xbb\xbf"
 _SEPARATOR = re.compile(r"::|\\")
-_CLOSING = re.compile(r"(^|\s+)#+$")
 
 
 class _Open(NamedTuple):
@@ -264,7 +263,7 @@ class _Page:
             return f"<{name.partition('<')[0]}>"
         if role == "namespace":
             return _SEPARATOR.sub(".", name)
-        return _CLOSING.sub("", name) if role == "section" else name
+        return _without_closing(name) if role == "section" else name
 
     def _container(self, parts: Parts, names: str) -> str:
         """The names around it: of what it stands in, and of what it says that it belongs to."""
@@ -297,3 +296,9 @@ class _Page:
                 start = last
             number += 1
         return b" ".join([*kept, self.source[start:end]])
+
+
+def _without_closing(heading: str) -> str:
+    """A heading without the marks that may stand at its end, too: `## Install ##`."""
+    bare = heading.rstrip("#")
+    return bare.rstrip() if bare != heading and (not bare or bare[-1].isspace()) else heading

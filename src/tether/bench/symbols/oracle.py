@@ -19,7 +19,7 @@ from tether.hints import Any, NamedTuple
 
 _HINT = "Give files with one JSON object a line: `tether bench symbols --help` says which fields."
 _MAX_LINE_BYTES = 1 << 24
-_REPOSITORY = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*/[A-Za-z0-9_-][A-Za-z0-9_.-]*")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 
 
 class Expected(NamedTuple):
@@ -133,7 +133,8 @@ class _Line(NamedTuple):
 
     def repo(self) -> str:
         value = self.text("repo")
-        if not _REPOSITORY.fullmatch(value):
+        parts = value.split("/")
+        if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
             raise self.wrong("has a `repo` that is not like owner/name")
         return value
 
