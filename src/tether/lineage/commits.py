@@ -102,6 +102,11 @@ class Comparison:
         partners = matcher.by_after.get((news.index(path), number))
         return (None if partners is None else self._origin(olds, partners)), matcher
 
+    @property
+    def size(self) -> int:
+        """How many files were changed in which symbols are looked for."""
+        return len(self._changes)
+
     def matched(self, changes: list[Change] | None = None) -> Matched:
         """All symbols of the files that were changed; by these changes, if they are known."""
         if changes is not None:

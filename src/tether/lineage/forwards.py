@@ -21,6 +21,7 @@ from tether.lineage import (
     library,
     matching,
     places,
+    relating,
     sources,
     tracing,
 )
@@ -127,6 +128,7 @@ class _Step:
         self._commit = commit
         self._parents = parents
         self._states = states
+        self._links: relating.Links | None = None
         message = f"{commit.subject}\n\n{commit.body}".encode("utf-8", "surrogateescape")
         self._is_revert = births.says_revert(message)
 
@@ -145,6 +147,7 @@ class _Step:
         parent = self._parents[0] if self._parents else None
         comparison = commits.Comparison(self._files, parent, self._commit.oid)
         matched = comparison.matched(changed)
+        self._links = relating.Links(matched.matcher)
         oids = {change.path: change.new_oid for change in changed}
         for file, path in enumerate(matched.news):
             source = matched.matcher.after[file]
@@ -219,6 +222,8 @@ class _Step:
             self._engine.graves[births.life(before, number).digest] = version
 
     def _add(self, node: str, change: history.Change, previous: tuple[int, ...]) -> Version:
+        if self._links is not None:
+            change = change._replace(related=self._links.of(change.before, change.after))
         return Version(node, self._engine.events.add(Event(node, change, previous)))
 
     def _merged(self, changed: list[Change]) -> Iterator[tuple[str, File]]:

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 _SHORT = 10
 _INDENT = " " * 4
+# Seen from the part, and from the whole.
+_RELATIONS = {
+    "split_from": ("split from", "split off:"),
+    "merged_into": ("merged into", "took in"),
+    "inlined_into": ("inlined into", "took in"),
+}
 
 
 @click.command()
@@ -32,9 +38,16 @@ _INDENT = " " * 4
     type=click.IntRange(1, 100_000),
     help="On a terminal or in a text: at most the newest N. JSON has all.",
 )
+@click.option(
+    "--related",
+    is_flag=True,
+    help="Look at every change for what was split from it and what went into it: takes longer.",
+)
 @cold.answering
 @cold.pass_call
-def history(call: context.Context, selector: str, revision: str, limit: int) -> answers.Answer:
+def history(
+    call: context.Context, selector: str, revision: str, limit: int, related: bool
+) -> answers.Answer:
     """Show what became of a function, a class or a section, through renames and moves.
 
     SELECTOR is PATH:LINE, PATH:FIRST-LAST, PATH#Class.name, or Class.name alone, which is looked
@@ -53,7 +66,7 @@ def history(call: context.Context, selector: str, revision: str, limit: int) -> 
         commit = repository.resolve(revision)
         named = selector.removeprefix(f"{place.root}/") if place.root else selector
         with sandbox.Sandbox(place.place, place.store_dir) as box:
-            told = box.history(commit, named, _below(place.root))
+            told = box.history(commit, named, _below(place.root), everywhere=related)
     found = list(dict.fromkeys(each.commit for each in told.history.changes))
     commits = {each.oid: each for each in repository.commits(found)}
     page = _Page(told, commits, commit, limit)
@@ -184,7 +197,9 @@ def _notes(each: model.Change) -> list[str]:
         names = (f"{p.path}#{p.qualified}" if moved else p.qualified for p in (before, after))
         notes.append(" → ".join(names))
     for match in each.related:
-        other = match.before if match.relation == "split_from" else match.after
+        is_ours = match.after == after if match.relation == "split_from" else match.before == before
+        other = match.before if match.after == after else match.after
         if other:
-            notes.append(f"{match.relation} {other.path}#{other.qualified}")
+            told = _RELATIONS[match.relation][0 if is_ours else 1]
+            notes.append(f"{told} {other.path}#{other.qualified}")
     return notes

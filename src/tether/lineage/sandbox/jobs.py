@@ -18,6 +18,7 @@ from tether.lineage import (
     library,
     parting,
     places,
+    relating,
     selecting,
     tracing,
 )
@@ -74,6 +75,8 @@ class Select(msgspec.Struct, array_like=True):
     commit: str
     selector: bytes
     below: bytes
+    is_everywhere: bool = False
+    """Whether what is related is looked for at every change."""
 
 
 class Identify(msgspec.Struct, array_like=True):
@@ -126,7 +129,9 @@ def _history(files: library.Library, wanted: Select) -> object:
     found = finder.find(encoding.path_in(wanted.selector))
     # What was looked at to find the symbol says nothing of its history.
     files.unknown.clear()
-    told = tracing.follow(files, commit, *found)
+    told = relating.related(
+        files, tracing.follow(files, commit, *found), everywhere=wanted.is_everywhere
+    )
     return encoding.place_out(places.place(*found)), encoding.history_out(told)
 
 

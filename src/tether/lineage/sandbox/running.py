@@ -83,9 +83,15 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def history(self, commit: Oid, selector: str, below: str = "") -> jobs.Told:
-        """The symbol that a person names, in a directory of a commit, and its history."""
-        asked = jobs.Select(str(commit), encoding.path_out(selector), encoding.path_out(below))
+    def history(
+        self, commit: Oid, selector: str, below: str = "", *, everywhere: bool = False
+    ) -> jobs.Told:
+        """The symbol that a person names, in a directory of a commit, and its history.
+
+        What was split from it and went into it is looked for at its introduction, or everywhere.
+        """
+        words = (encoding.path_out(selector), encoding.path_out(below))
+        asked = jobs.Select(str(commit), *words, everywhere)
         symbol, told = _TOLD.decode(self._run("history", asked))
         return jobs.Told(encoding.place_in(symbol), encoding.history_in(told))
 
