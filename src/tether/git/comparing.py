@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from typing import cast
 
@@ -51,8 +52,10 @@ class Comparer:
                 self._process = self._git.runner.start(*_DIFF)
         stdin = cast(io.BufferedWriter, self._process.stdin)
         output = cast(io.BufferedReader, self._process.stdout)
-        stdin.write(question + _END)
-        stdin.flush()
+        # If it dies at once, that shows below.
+        with contextlib.suppress(BrokenPipeError):
+            stdin.write(question + _END)
+            stdin.flush()
         answer = bytearray()
         while not answer.endswith(_END):
             chunk = output.read1(objects.CHUNK_BYTES)

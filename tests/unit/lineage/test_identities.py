@@ -1,0 +1,158 @@
+"""The identities of all symbols in the index: made, brought further, asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests import lineages
+from tether import index
+from tether.git import Git, Oid
+from tether.lineage import identities, library
+
+GitCall = Callable[..., str]
+ONE = "def one(first):\n    return combine(first, prepare(first), 1)\n"
+TWO = "def two(second):\n    return arrange(second, divide(second), 2)\n"
+
+
+class Place:
+    """A repository with a store directory beside it."""
+
+    def __init__(self, base: Path, git: GitCall) -> None:
+        self.path, self.store = base / "repo", base / "store"
+        self.path.mkdir()
+        self.store.mkdir()
+        self._git = git
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> str:
+        return self._git(*words, cwd=self.path)
+
+    def commit(self, message: str = "Change", **files: str) -> Oid:
+        for name, content in files.items():
+            (self.path / f"{name}.py").write_text(content)
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+        return self.tip
+
+    @property
+    def tip(self) -> Oid:
+        return Oid(self.git("rev-parse", "HEAD"))
+
+    @property
+    def known(self) -> identities.Identities:
+        return identities.Identities(str(self.store))
+
+    def bring(self, *, anew: bool = False) -> identities.Built:
+        files = library.Library(Git(self.path), library.InThisProcess())
+        try:
+            return self.known.bring(files, self.tip, anew=anew)
+        finally:
+            files.close()
+
+    def assert_right(self) -> None:
+        """The index tells of every symbol what the backward engine tells."""
+        for told in lineages.all_backwards(Git(self.path), self.tip).values():
+            known = self.known.history(told.node)
+            assert known is not None
+            assert lineages.said(known) == lineages.said(told)
+
+
+@pytest.fixture
+def place(tmp_path: Path, git: GitCall) -> Place:
+    return Place(tmp_path, git)
+
+
+def test_only_new_commits_are_looked_at(place: Place) -> None:
+    place.commit(a=ONE)
+    place.commit(a=ONE.replace("1", "3"), b=TWO)
+    built = place.bring()
+    assert (built.commits, built.is_anew, built.is_kept) == (2, True, True)
+    assert place.bring()[1:] == (0, 0, False, True)
+    place.commit(b=TWO.replace("two", "three"))
+    built = place.bring()
+    assert (built.commits, built.events, built.is_anew) == (1, 1, False)
+    place.assert_right()
+
+
+def test_a_branch_that_began_before_has_everything_followed_anew(place: Place) -> None:
+    place.commit(a=ONE)
+    place.git("checkout", "-qb", "side")
+    place.commit(b=TWO)
+    place.git("checkout", "-q", "main")
+    place.commit(a=ONE.replace("1", "3"))
+    place.bring()
+    place.git("merge", "-q", "--no-edit", "side")
+    assert place.bring().is_anew
+    place.assert_right()
+
+
+def test_a_branch_that_began_since_is_followed_on(place: Place) -> None:
+    place.commit(a=ONE)
+    place.bring()
+    place.git("checkout", "-qb", "side")
+    place.commit(b=TWO)
+    place.git("checkout", "-q", "main")
+    place.commit(a=ONE.replace("1", "3"))
+    place.git("merge", "-q", "--no-edit", "side")
+    assert not place.bring().is_anew
+    place.assert_right()
+
+
+def test_rewritten_history_is_followed_anew(place: Place) -> None:
+    place.commit(a=ONE)
+    place.commit(a=ONE.replace("1", "3"))
+    place.bring()
+    place.git("commit", "-q", "--amend", "-m", "Otherwise")
+    assert place.bring().is_anew
+    place.assert_right()
+
+
+def test_what_was_deleted_is_still_known_by_its_id(place: Place) -> None:
+    place.commit(a=ONE + "\n\n" + TWO)
+    told = lineages.all_backwards(Git(place.path), place.tip)["a.py#two@1"]
+    gone = place.commit(a=ONE)
+    place.bring()
+    known = place.known.history(told.node)
+    assert known is not None
+    assert known.changes[0].commit == gone
+    assert known.changes[0].kinds == ("deleted",)
+    assert place.known.history("node:unknown") is None
+
+
+def test_a_revert_after_the_last_time_brings_back_the_old_id(place: Place) -> None:
+    place.commit(a=ONE + "\n\n" + TWO)
+    place.commit(a=ONE)
+    place.bring()
+    place.git("revert", "--no-edit", "HEAD")
+    assert not place.bring().is_anew
+    place.assert_right()
+
+
+def test_another_engine_does_not_use_what_one_found(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.commit(a=ONE)
+    place.bring()
+    monkeypatch.setattr(identities, "ENGINE_VERSION", identities.ENGINE_VERSION + 1)
+    assert place.known.commit() is None
+    assert place.bring().is_anew
+
+
+def test_where_the_index_cannot_be_written_it_is_said(place: Place) -> None:
+    place.commit(a=ONE)
+    (place.store / index.database.FILE_NAME).mkdir()
+    assert not place.bring().is_kept
+
+
+def test_a_damaged_index_is_made_anew(place: Place) -> None:
+    place.commit(a=ONE)
+    place.bring()
+    file = place.store / index.database.FILE_NAME
+    file.write_bytes(b"no database" * 1000)
+    assert place.known.commit() is None
+    assert not place.bring().is_kept  # it was removed, and the next one is written
+    assert place.bring().is_kept
+    place.assert_right()

@@ -1,0 +1,150 @@
+"""Gits that are talked to: one object after another, one comparison after another, one path."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tether import errors
+from tether.git import Git, Oid
+from tether.git.comparing import Comparer
+from tether.git.path_history import PathHistory, Step
+from tether.git.reading import Reader
+
+GitCall = Callable[..., str]
+MANY = 600
+LARGE = 1_000_000
+
+
+@pytest.fixture
+def reader(repo: Path) -> Iterator[Reader]:
+    with contextlib.closing(Reader(Git(repo))) as made:
+        yield made
+
+
+def _write(repo: Path, git: GitCall, content: bytes) -> Oid:
+    (repo / "content").write_bytes(content)
+    return Oid(git("hash-object", "-w", "content", cwd=repo))
+
+
+def _commit(repo: Path, git: GitCall, message: str, **files: str | None) -> Oid:
+    for name, content in files.items():
+        if content is None:
+            (repo / name).unlink()
+        else:
+            (repo / name).write_text(content)
+    git("add", "-A", cwd=repo)
+    git("commit", "-qm", message, cwd=repo)
+    return Oid(git("rev-parse", "HEAD", cwd=repo))
+
+
+def _steps(repo: Path, commit: Oid, path: str) -> list[Step]:
+    with contextlib.closing(PathHistory(Git(repo), commit, path)) as history:
+        return [step for some in history for step in some]
+
+
+def test_blobs_come_one_after_another(repo: Path, git: GitCall, reader: Reader) -> None:
+    oids = [_write(repo, git, content) for content in (b"one", b"", b"three\n\n")]
+    assert [reader.blob(oid, LARGE).data for oid in oids] == [b"one", b"", b"three\n\n"]
+
+
+def test_more_blobs_than_fit_into_a_pipe_come_at_once(
+    repo: Path, git: GitCall, reader: Reader
+) -> None:
+    contents = [b"%d" % number for number in range(3)] * (MANY // 3)
+    oids = {content: _write(repo, git, content) for content in set(contents)}
+    found = reader.blobs([oids[content] for content in contents], LARGE)
+    assert [blob.data for blob in found] == contents
+
+
+def test_what_is_missing_or_too_large_is_said(repo: Path, git: GitCall, reader: Reader) -> None:
+    large = _write(repo, git, b"x" * 100)
+    small = _write(repo, git, b"x")
+    absent = Oid("1" * 40)
+    assert reader.blob(absent, 10).why_missing == "missing"
+    assert reader.blob(large, 10).why_missing == "too_large"
+    found = reader.blobs([large, absent, small], 10)
+    assert [blob.why_missing for blob in found] == ["too_large", "missing", ""]
+
+
+def test_a_file_of_a_commit_is_found_by_its_path(repo: Path, git: GitCall, reader: Reader) -> None:
+    commit = _commit(repo, git, "Two", one="1", two="2")
+    found = reader.at(commit, "two", LARGE)
+    assert found is not None
+    assert found.data == b"2"
+    assert reader.at(commit, "three", LARGE) is None
+    assert reader.at(commit, "odd\nname", LARGE) is None
+
+
+def test_a_commit_names_its_parents_and_says_something(
+    repo: Path, git: GitCall, reader: Reader
+) -> None:
+    first = Oid(git("rev-parse", "HEAD", cwd=repo))
+    second = _commit(repo, git, "Second\n\nWith a body", one="1")
+    assert reader.parents(second) == (first,)
+    assert reader.parents(first) == ()
+    assert reader.parents(Oid("1" * 40)) is None
+    assert reader.message(second) == b"Second\n\nWith a body\n"
+
+
+def test_a_git_that_died_is_started_again(repo: Path, git: GitCall, reader: Reader) -> None:
+    oid = _write(repo, git, b"here")
+    assert reader.blob(oid, LARGE).data == b"here"
+    reader.close()
+    assert reader.blob(oid, LARGE).data == b"here"
+
+
+def test_commits_are_compared_one_after_another(repo: Path, git: GitCall) -> None:
+    first = Oid(git("rev-parse", "HEAD", cwd=repo))
+    second = _commit(repo, git, "Second", one="1")
+    third = _commit(repo, git, "Third", one="2", two="2")
+    with contextlib.closing(Comparer(Git(repo))) as comparer:
+        assert [path for _, path in comparer.changes(second, third)] == [b"one", b"two"]
+        assert [path for _, path in comparer.changes(first, second)] == [b"one"]
+        assert comparer.changes(third, third) == []
+        assert [path for _, path in comparer.changes(None, first)] == [b"README.md"]
+
+
+def test_what_cannot_be_compared_is_an_error_and_the_next_one_works(
+    repo: Path, git: GitCall
+) -> None:
+    first = Oid(git("rev-parse", "HEAD", cwd=repo))
+    with contextlib.closing(Comparer(Git(repo))) as comparer:
+        with pytest.raises(errors.GitError):
+            comparer.changes(Oid("1" * 40), first)
+        assert comparer.changes(first, first) == []
+
+
+def test_a_path_has_the_steps_that_changed_it(repo: Path, git: GitCall) -> None:
+    born = _commit(repo, git, "Born", one="1")
+    _commit(repo, git, "Another file", two="2")
+    edited = _commit(repo, git, "Edited", one="2")
+    gone = _commit(repo, git, "Gone", one=None)
+    steps = _steps(repo, gone, "one")
+    assert [step.oid for step in steps] == [gone, edited, born]
+    assert [step.parents for step in steps] == [(edited,), (born,), ()]
+    assert [step.change.status for step in steps if step.change] == ["D", "M", "A"]
+
+
+def test_a_merge_is_a_step_where_it_is_like_no_parent(repo: Path, git: GitCall) -> None:
+    lines = "".join(f"{number}\n" for number in range(20))
+    _commit(repo, git, "Born", one=lines)
+    git("checkout", "-qb", "side", cwd=repo)
+    side = _commit(repo, git, "Side", one=lines.replace("1\n", "one\n", 1))
+    git("checkout", "-q", "-", cwd=repo)
+    main = _commit(repo, git, "Main", one=lines.replace("19\n", "nineteen\n"))
+    git("merge", "-q", "--no-edit", "side", cwd=repo)
+    merge = Oid(git("rev-parse", "HEAD", cwd=repo))
+    first = _steps(repo, merge, "one")[0]
+    assert (first.oid, first.change) == (merge, None)
+    assert set(first.parents) == {main, side}
+
+
+def test_many_steps_come_whole(repo: Path, git: GitCall) -> None:
+    for number in range(30):
+        tip = _commit(repo, git, f"Number {number}", one=f"{number}")
+    assert len(_steps(repo, tip, "one")) == 30
+    assert _steps(repo, tip, "none") == []
