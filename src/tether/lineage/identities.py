@@ -24,7 +24,12 @@ _LAST = "SELECT max(number) FROM identity_events"
 _EVENT = "SELECT change, previous FROM identity_events WHERE number = ?"
 _OF_NODE = "SELECT max(number) FROM identity_events WHERE node = ?"
 _ADD = "INSERT INTO identity_events VALUES (?, ?, ?, ?, ?)"
-_TABLES = ("identity_cursor", "identity_files", "identity_graves", "identity_events")
+_CLEAR = (
+    "DELETE FROM identity_cursor",
+    "DELETE FROM identity_files",
+    "DELETE FROM identity_graves",
+    "DELETE FROM identity_events",
+)
 
 
 class Built(NamedTuple):
@@ -152,8 +157,8 @@ def _write(
     """What is new; everything, if nothing was known."""
     was = since.files if since else {}
     if since is None:
-        for table in _TABLES:
-            into.execute(f"DELETE FROM {table}")  # noqa: S608 - names of our own
+        for statement in _CLEAR:
+            into.execute(statement)
     into.executemany(_ADD, sink.rows())
     changed = {path: file for path, file in standing.files.items() if was.get(path) != file}
     gone = [(objects.path_bytes(path),) for path in {*was} - {*standing.files}]
