@@ -26,6 +26,8 @@ class Fact(NamedTuple):
     sort: str
     name: str
     container: str
+    inside: int
+    """The class that it stands in, whatever its name."""
     head: object
     body: object
     decorators: tuple[str, ...]
@@ -47,27 +49,29 @@ class Version:
         }
 
     def _facts(
-        self, items: Iterable[model.Item], container: str = ""
+        self, items: Iterable[model.Item], around: model.Class | None = None
     ) -> Iterable[tuple[model.Item, Fact]]:
         for item in items:
-            yield item, self._fact(item, container)
+            yield item, self._fact(item, around)
             if isinstance(item, model.Class):
-                yield from self._facts(item.methods, item.name)
+                yield from self._facts(item.methods, item)
 
-    def _fact(self, item: model.Item, container: str) -> Fact:
+    def _fact(self, item: model.Item, around: model.Class | None) -> Fact:
         spot = self.printed.spots[item.id]
         sort, name = type(item).__name__.lower(), item.name
         if isinstance(item, model.Constant):
             body: object = item.values
-            return Fact(spot.path, sort, name, "", "", body, (), item.doc, (), spot.text, False)
+            return Fact(spot.path, sort, name, "", 0, "", body, (), item.doc, (), spot.text, False)
         own = item.decorators if self.language == "python" else ()
         if isinstance(item, model.Class):
             return Fact(
-                spot.path, sort, name, "", "", item.fields, own, item.doc, (), "", not item.methods
-            )
+                spot.path, sort, name, "", 0, "", item.fields, own, item.doc, (), "",
+                not item.methods,
+            )  # fmt: skip
         notes = tuple(each.target for each in item.body if each.kind == model.NOTE)
+        container, inside = (around.name, around.id) if around else ("", 0)
         return Fact(
-            spot.path, sort, name, container, item.parameters, self._body(item), own,
+            spot.path, sort, name, container, inside, item.parameters, self._body(item), own,
             item.doc, notes, spot.text, item.is_tiny,
         )  # fmt: skip
 
@@ -87,7 +91,7 @@ def kinds(before: Fact, after: Fact) -> set[str]:
         for kind, was, now in (
             ("move", before.path, after.path),
             ("rename", before.name, after.name),
-            ("container", before.container, after.container),
+            ("container", before.inside, after.inside),
             ("signature", before.head, after.head),
             ("body", before.body, after.body),
             ("annotation", before.decorators, after.decorators),

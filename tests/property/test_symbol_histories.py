@@ -59,7 +59,7 @@ def test_both_engines_tell_the_same_of_merges(language: str, figures: Figures) -
     def check(shape: making.Shape, seed: int, ours: list[str], theirs: list[str]) -> None:
         sides = [pasts.lived(shape, seed, names, language) for names in (ours, theirs)]
         with tempfile.TemporaryDirectory(prefix="tether-pasts-") as base:
-            made = pasts.merged(*sides, Path(base) / "repo")
+            made = pasts.merged(sides[0], sides[1], Path(base) / "repo")
             backwards = lineages.all_backwards(made.git, made.commits[-1])
             lineages.assert_same(backwards, lineages.all_forwards(made.git, made.commits[-1]))
             symbols.append(len(backwards))

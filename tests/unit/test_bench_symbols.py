@@ -277,6 +277,18 @@ def test_a_known_mistake_is_none_if_another_type_has_it_right() -> None:
     assert judged(rows, match("one", "two")) == (1, 0, 0)
 
 
+def test_a_symbol_that_its_class_took_along_is_no_mistake() -> None:
+    moved = row("Move Method", "one", "one", is_right=False)
+    moved = moved._replace(
+        before=oracle.Side("one", "org.x.Outer"), after=oracle.Side("one", "org.x.Other")
+    )
+    said_so = said.Match(method("Outer.one"), method("Other.one"), "same", frozenset({"container"}))
+    assert judged([moved], said_so) == (0, 1, 0)
+    names = [oracle.Side(f"org.x.{name}", f"org.x.{name}") for name in ("Outer", "Other")]
+    renamed = row("Rename Class", "", "")._replace(before=names[0], after=names[1])
+    assert judged([moved, renamed], said_so) == (0, 0, 1)
+
+
 def test_another_partner_of_which_no_row_knows_is_wrong() -> None:
     rows = [row("Rename Method", "one", "two"), row("Extract Method", "big", "small")]
     assert judged(rows, match("one", "three")) == (0, 1, 2)

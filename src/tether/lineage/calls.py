@@ -2,15 +2,69 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from tether.lineage import sources
 
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 _OPENING = {b"(": b")", b"[": b"]", b"{": b"}"}
 _BRACKET = re.compile(rb"[()\[\]{},]")
+# Commas between the types of a type are not commas between parameters.
+_GENERIC = re.compile(rb"<[^<>]*>")
 _CONTINUING = (b".", b"?", b":", b"+", b"&&", b"||", b"=")
+_CONTINUED = (b"=", b"+", b"&&", b"||", b"->", b",", b"\\")
+_IN_NAMES = bytes(byte for byte in range(256) if _WORD.match(bytes([byte])))
+_LINK = re.compile(rb"\.\s*[\w$]+")
 _SELF = frozenset((b"self", b"cls", b"this"))
 _FEW_CALLS = 4
+
+
+def words(code: bytes) -> list[bytes]:
+    return _WORD.findall(code)
+
+
+def replaced(
+    pairs: Iterable[tuple[sources.Source, int, sources.Source, int]],
+) -> frozenset[tuple[str, str]]:
+    """Names that stand where other names stood, in what is otherwise the same statement.
+
+    Of functions before and after. Whoever renames something renames it where it is used.
+    """
+    found: set[tuple[str, str]] = set()
+    for before, old, after, new in pairs:
+        is_function = after.symbols[new].kind in ("function", "method")
+        if is_function and before.body(old) != after.body(new):
+            olds, news = statements(body(before, old)), statements(body(after, new))
+            lost = {tuple(_WORD.findall(each)) for each in olds if each not in set(news)}
+            gained = {tuple(_WORD.findall(each)) for each in news if each not in set(olds)}
+            found |= _replaced(lost, gained)
+    return frozenset(found)
+
+
+def _replaced(lost: set[tuple[bytes, ...]], gained: set[tuple[bytes, ...]]) -> set[tuple[str, str]]:
+    """The words in which statements differ that differ in one word only, wherever it stands."""
+    by_rest: dict[tuple[tuple[bytes, ...], ...], set[bytes]] = {}
+    for words in lost:
+        for word in set(words):
+            by_rest.setdefault(_around(words, word), set()).add(word)
+    return {
+        (old.decode(errors="replace"), word.decode(errors="replace"))
+        for words in gained
+        for word in set(words)
+        for old in by_rest.get(_around(words, word), ())
+    }
+
+
+def _around(words: tuple[bytes, ...], word: bytes) -> tuple[tuple[bytes, ...], ...]:
+    return tuple(() if each == word else (each,) for each in words)
+
+
+def body(source: sources.Source, number: int) -> bytes:
+    """The code of a function without its head and the symbols inside."""
+    symbol = source.symbols[number]
+    return source.own_code(number)[symbol.body - symbol.head :]
 
 
 def parameters(signature: bytes) -> list[bytes]:
@@ -18,19 +72,90 @@ def parameters(signature: bytes) -> list[bytes]:
     inside = signature.strip()
     if inside.startswith(b"("):
         inside = inside[1:-1]
+    while (bare := _GENERIC.sub(b"", inside)) != inside:
+        inside = bare
     return [name for name in map(_name, split(inside)) if name and name not in _SELF]
 
 
 def arguments(text: bytes, name: bytes) -> Iterator[list[bytes]]:
     """What a function is called with, for the first few calls of it in a text."""
     count = 0
-    for found in re.finditer(rb"(?<![\w$])" + re.escape(name) + rb"\s*\(", text):
+    for found in _call(name).finditer(text):
         inside = _up_to_closing(text, found.end())
         if inside is not None:
             yield split(inside)
             count += 1
         if count == _FEW_CALLS:
             return
+
+
+def around(text: bytes, name: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """What stands before a call, in its brackets and after it, for the first few calls.
+
+    What it is called on belongs to the call. What is called on its result may, too: both are told.
+    """
+    for count, found in enumerate(_call(name).finditer(text)):
+        inside = _up_to_closing(text, found.end())
+        if inside is None or count == _FEW_CALLS:
+            return
+        end = found.end() + len(inside) + 1
+        before = text[: _receiver(text, found.start())]
+        yield before, inside, text[end:]
+        if (last := _last_link(text, end)) > end:
+            yield before, inside, text[last:]
+
+
+@functools.lru_cache(maxsize=256)
+def _call(name: bytes) -> re.Pattern[bytes]:
+    return re.compile(rb"(?<![\w$])" + re.escape(name) + rb"\s*\(")
+
+
+def _receiver(text: bytes, start: int) -> int:
+    """Where the expression begins that something is called on: `a.b(c)` before `.name(`."""
+    while (before := text[:start].rstrip()).endswith(b"."):
+        before = before[:-1].rstrip()
+        while before.endswith((b")", b"]")):
+            opening = _opening(before)
+            if opening is None:
+                return start
+            before = before[:opening].rstrip()
+        start = len(before.rstrip(_IN_NAMES))
+        if start == len(before):
+            break
+    made = text[:start].rstrip()
+    return len(made) - 3 if made.endswith(b"new") else start
+
+
+def _opening(text: bytes) -> int | None:
+    """Where the bracket was opened that the last character closes."""
+    depth = 0
+    for place in range(len(text) - 1, -1, -1):
+        if text[place] in b")]}":
+            depth += 1
+        elif text[place] in b"([{":
+            depth -= 1
+            if not depth:
+                return place
+    return None
+
+
+def _last_link(text: bytes, end: int) -> int:
+    """Where a chain of calls ends: `.b(c).d()`."""
+    while found := _LINK.match(text, _after_blanks(text, end)):
+        end = found.end()
+        opening = _after_blanks(text, end)
+        if text[opening : opening + 1] == b"(":
+            inside = _up_to_closing(text, opening + 1)
+            if inside is None:
+                return end
+            end = opening + len(inside) + 2
+    return end
+
+
+def _after_blanks(text: bytes, start: int) -> int:
+    while text[start : start + 1].isspace():
+        start += 1
+    return start
 
 
 def applied(body: bytes, names: list[bytes], values: list[bytes]) -> bytes:
@@ -61,7 +186,8 @@ def statements(code: bytes) -> list[bytes]:
     found: list[bytes] = []
     depth = 0
     for line in map(bytes.strip, code.split(b"\n")):
-        if found and (depth > 0 or line.startswith(_CONTINUING)):
+        is_going_on = depth > 0 or line.startswith(_CONTINUING)
+        if found and (is_going_on or found[-1].endswith(_CONTINUED)):
             found[-1] += b" " + line
         elif line:
             found.append(line)

@@ -6,16 +6,24 @@ from tether.lineage import history, sources
 
 
 def kinds(
-    before: sources.Source, old: int, after: sources.Source, new: int
+    before: sources.Source,
+    old: int,
+    after: sources.Source,
+    new: int,
+    *,
+    keeps_container: bool,
 ) -> tuple[history.ChangeKind, ...]:
-    """What differs between a symbol before and after; nothing if all is the same."""
+    """What differs between a symbol before and after; nothing if all is the same.
+
+    If what it stands in only got another name, that is a change of that.
+    """
     was, now = before.symbols[old], after.symbols[new]
     found: list[history.ChangeKind] = []
     if before.path != after.path:
         found.append("move")
     if was.name != now.name:
         found.append("rename")
-    if was.container != now.container:
+    if was.container != now.container and not keeps_container:
         found.append("container")
     if before.own_text(old) != after.own_text(new):
         found += _of_text(before, old, after, new)

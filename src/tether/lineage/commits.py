@@ -31,6 +31,7 @@ class Origin(NamedTuple):
     number: int
     confidence: float
     evidence: str
+    keeps_container: bool
 
 
 class Matched(NamedTuple):
@@ -151,12 +152,12 @@ class Comparison:
         partners = matching.in_file(before, after, number) if before else None
         if partners is None:
             return None
-        return Origin(old_path, oid, partners.before[1], partners.confidence, partners.evidence)
+        return Origin(old_path, oid, partners.before[1], *partners[2:])
 
     def _origin(self, olds: list[str], partners: matching.Partners) -> Origin:
         path = olds[partners.before[0]]
         place = self._old[path]
-        return Origin(path, place, partners.before[1], partners.confidence, partners.evidence)
+        return Origin(path, place, partners.before[1], *partners[2:])
 
     def _matcher(self, only: set[str] | None) -> tuple[matching.Matcher, list[str], list[str]]:
         olds, before = self._read(self._old, only)

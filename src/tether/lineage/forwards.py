@@ -186,7 +186,7 @@ class _Step:
     ) -> Version:
         """The version that comes from one that is known, or from several that a merge unites."""
         known, before, partners = found[0]
-        kinds = changes.kinds(before, partners.before[1], after, number)
+        kinds = _kinds(before, after, number, partners)
         if not kinds:
             return known
         change = history.Change(
@@ -255,7 +255,7 @@ class _Step:
             known = self._known(parent, after.path, partners.before[1]) if partners else None
             if before is None or partners is None or known is None:
                 continue
-            if not changes.kinds(before, partners.before[1], after, number):
+            if not _kinds(before, after, number, partners):
                 return known
             found.append((known, before, partners))
         return self._change(found, after, number) if found else self._from_elsewhere(after, number)
@@ -270,6 +270,13 @@ class _Step:
             return self._introduce(after, number)
         partners = matching.Partners((0, origin.number), (0, number), *origin[3:])
         return self._change([(known, before, partners)], after, number)
+
+
+def _kinds(
+    before: sources.Source, after: sources.Source, number: int, partners: matching.Partners
+) -> tuple[history.ChangeKind, ...]:
+    old, keeps = partners.before[1], partners.keeps_container
+    return changes.kinds(before, old, after, number, keeps_container=keeps)
 
 
 def _contents(some: list[Commit]) -> list[tuple[str, Oid]]:

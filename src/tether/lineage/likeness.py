@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 
 from tether.lineage import sources
 
 Bag = Counter[bytes]
+# So many letters tell words apart, but not `select` from `selection`.
+_STEM = 5
 
 
 def of_bags(one: Bag, other: Bag) -> float:
@@ -22,30 +25,32 @@ def shared(one: Bag, other: Bag) -> int:
 
 
 def of_names(one: str, other: str) -> float:
-    """How much of their words two names share: `loadUser` and `load_user` all of them."""
+    """How much of their words two names share: `loadUser` and `load_users` all of them."""
     if one == other:
         return 1.0
-    return of_bags(_parts(one), _parts(other))
+    return of_bags(parts(one), parts(other))
 
 
 def words_in(name: str) -> int:
     """How many words a name is made of."""
-    return _parts(name).total()
+    return parts(name).total()
 
 
 def of_symbols(one: sources.Source, number: int, other: sources.Source, other_number: int) -> float:
     return of_bags(one.bag(number), other.bag(other_number))
 
 
-def _parts(name: str) -> Counter[bytes]:
-    """The words that a name is made of."""
-    parts: list[str] = []
+@functools.lru_cache(maxsize=8192)
+def parts(name: str) -> Counter[bytes]:
+    """The words that a name is made of, by their first letters."""
+    found: list[str] = []
     previous = ""
     for letter in name:
         is_new = not letter.isalnum() or (letter.isupper() and not previous.isupper())
-        if is_new or not parts:
-            parts.append("")
+        is_new = is_new or (letter.isdigit() and not previous.isdigit())
+        if is_new or not found:
+            found.append("")
         if letter.isalnum():
-            parts[-1] += letter.lower()
+            found[-1] += letter.lower()
         previous = letter
-    return Counter(part.encode() for part in parts if part)
+    return Counter(part[:_STEM].encode() for part in found if part)

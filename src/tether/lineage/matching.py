@@ -9,21 +9,19 @@ only, and every other question needs the files of its commit.
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from tether.hints import NamedTuple
-from tether.lineage import languages, likeness, sources, symbols
+from tether.lineage import calls, candidates, evidence, languages, likeness, sources, symbols
 
-Ref = tuple[int, int]
-"""A file and a symbol of it, by their numbers."""
+Ref = candidates.Ref
+enough_lines = candidates.enough_lines
 
 SAME_NAME = "same name"
-# Symbols with fewer words than this look like many others.
-_FEW_WORDS = 12
-# A line that stands in more places than this says nothing about where something came from.
-_COMMON_LINE = 20
+_ANOTHER_SIGNATURE = "same name, another signature"
+# So much alike, and so much more than the one that has the name now, must another one be.
+_VERY_ALIKE = 0.75
+_CLEARLY = 0.2
 
 
 class Partners(NamedTuple):
@@ -33,6 +31,8 @@ class Partners(NamedTuple):
     after: Ref
     confidence: float
     evidence: str
+    keeps_container: bool = False
+    """Whether what it stands in is the same, though it may have another name."""
 
 
 class Matcher:
@@ -50,9 +50,12 @@ class Matcher:
         self.file_of = dict(pairs)
         self.by_before: dict[Ref, Partners] = {}
         self.by_after: dict[Ref, Partners] = {}
+        self._by_name: dict[Ref, Partners] = {}
+        self._called: dict[int, frozenset[tuple[str, str]]] = {}
 
     def run(self) -> None:
         self.match_names()
+        self._by_name = dict(self.by_after)
         self._match_left(("class", "section"))
         self._match_left(("function", "method", "constant"))
 
@@ -71,8 +74,23 @@ class Matcher:
         return likeness.of_symbols(self.before[old[0]], old[1], self.after[new[0]], new[1])
 
     def partner(self, old: Ref, new: Ref, confidence: float, evidence: str) -> None:
-        found = Partners(old, new, confidence, evidence)
+        found = Partners(old, new, confidence, evidence, self._keeps_container(old, new))
         self.by_before[old] = self.by_after[new] = found
+
+    def _keeps_container(self, old: Ref, new: Ref) -> bool:
+        was, now = self._symbol_before(old), self._symbol_after(new)
+        if was.container == now.container:
+            return True
+        olds = [was.parent] if was.parent >= 0 else self._owners(self.before[old[0]], was.container)
+        found = [self.by_before.get((old[0], each)) for each in olds]
+        news = [now.parent] if now.parent >= 0 else self._owners(self.after[new[0]], now.container)
+        return any(each is not None and each.after in [(new[0], n) for n in news] for each in found)
+
+    @staticmethod
+    def _owners(source: sources.Source, container: str) -> list[int]:
+        """What a symbol belongs to that does not stand in it, as methods in Go do."""
+        every = enumerate(source.symbols)
+        return [n for n, each in every if each.kind == "class" and each.qualified == container]
 
     def _match_inside(self, old: Ref, new: Ref) -> None:
         """Settle what stands in two containers that are partners, by name."""
@@ -88,11 +106,69 @@ class Matcher:
                     new[0],
                     [each for each in news if (new[0], each) not in self.by_after],
                 )
+        self._match_displaced(old, new)
         self._match_only_class(old, new)
         for number in after.children.get(new[1], ()):
             found = self.by_after.get((new[0], number))
             if found is not None and found.before[0] == old[0]:
                 self._match_inside(found.before, found.after)
+
+    def _match_displaced(self, old: Ref, new: Ref) -> None:
+        """Those whose name another one has now: their content under a new name next to it."""
+        doubtful = [
+            found
+            for number in self.after[new[0]].children.get(new[1], ())
+            if (found := self.by_after.get((new[0], number))) is not None
+            and found.evidence == _ANOTHER_SIGNATURE
+        ]
+        if not doubtful:
+            return
+        olds, news = self._free_inside(old, new)
+        scored = []
+        for found in doubtful:
+            kept = self._overload_likeness(found.before, found.after) + _CLEARLY
+            others = [(found.before, each) for each in news]
+            others += [(each, found.after) for each in olds]
+            for was, now in others:
+                if self._is_same_sort(was, now) and not self._is_delegating(found, was, now):
+                    score = self._overload_likeness(was, now)
+                    if score >= max(_VERY_ALIKE, kept):
+                        scored.append((-score, was, now, found))
+        for score, was, now, found in sorted(scored):
+            is_still = self.by_before.get(found.before) == found
+            is_free = was not in self.by_before or now not in self.by_after
+            if is_still and is_free:
+                del self.by_before[found.before], self.by_after[found.after]
+            if was not in self.by_before and now not in self.by_after:
+                self.partner(was, now, _sure(-score), "its name went to another")
+
+    def _is_delegating(self, found: Partners, was: Ref, now: Ref) -> bool:
+        """Whether the one that has the name calls the one that has the content: it was split."""
+        if was == found.before:
+            source, number, name = self.after[found.after[0]], found.after[1], now
+            wanted = self._symbol_after(name).name
+        else:
+            source, number, name = self.before[found.before[0]], found.before[1], was
+            wanted = self._symbol_before(name).name
+        return wanted.encode() in source.bag(number)
+
+    def _free_inside(self, old: Ref, new: Ref) -> tuple[list[Ref], list[Ref]]:
+        """The functions without partners right inside of two containers."""
+        sides = []
+        for (file, around), files, taken in (
+            (old, self.before, self.by_before),
+            (new, self.after, self.by_after),
+        ):
+            source = files[file]
+            sides.append(
+                [
+                    (file, each)
+                    for each in source.children.get(around, ())
+                    if (file, each) not in taken
+                    and symbols.family(source.symbols[each].kind) == "function"
+                ]
+            )
+        return sides[0], sides[1]
 
     def _match_only_class(self, old: Ref, new: Ref) -> None:
         """The one class that is left on each side of a container, if they are alike."""
@@ -120,10 +196,12 @@ class Matcher:
             return
         before, after = self.before[old], self.after[new]
         free_olds, free_news = list(olds), list(news)
-        tests = (
+        tests: tuple[Callable[[int, int], bool], ...] = (
             lambda b, a: before.text(b) == after.text(a),
-            lambda b, a: before.symbols[b].signature == after.symbols[a].signature
-            and (_is_alone(before, b, olds) and _is_alone(after, a, news)),
+            lambda b, a: (
+                before.symbols[b].signature == after.symbols[a].signature
+                and (_is_alone(before, b, olds) and _is_alone(after, a, news))
+            ),
             lambda b, a: before.body(b) == after.body(a),
         )
         for test in tests:
@@ -141,7 +219,7 @@ class Matcher:
         for score, _, b, a in scored:
             is_free = (old, b) not in self.by_before and (new, a) not in self.by_after
             if is_free:
-                self.partner((old, b), (new, a), _sure(-score), "same name, another signature")
+                self.partner((old, b), (new, a), _sure(-score), _ANOTHER_SIGNATURE)
 
     def _match_only(self, old: Ref, new: Ref) -> None:
         """Two that alone have their name in their places."""
@@ -150,66 +228,78 @@ class Matcher:
             self.partner(old, new, 1.0, SAME_NAME)
         else:
             score = self._overload_likeness(old, new)
-            self.partner(old, new, _sure(score), "same name, another signature")
+            self.partner(old, new, _sure(score), _ANOTHER_SIGNATURE)
 
     def _overload_likeness(self, old: Ref, new: Ref) -> float:
-        """How alike two overloads are: their content, and their parameters as much as they count."""
+        """How alike two overloads are: their content, and less so their parameters."""
         was, now = self._symbol_before(old).signature, self._symbol_after(new).signature
         return 0.7 * self.likeness(old, new) + 0.3 * likeness.of_names(was, now)
 
-    def _match_left(self, families: tuple[str, ...]) -> None:
+    def _match_left(self, families: tuple[symbols.Kind, ...]) -> None:
         """Partners among those that did not keep place and name: the most alike come first."""
-        candidates = []
-        pairs = self._candidates(families)
-        lonely = self._lonely(families) if pairs else set()
-        for old, new in pairs:
-            score, rank, evidence = self._judge(old, new, lonely)
-            if evidence:
-                candidates.append((-rank, -score, old, new, evidence))
-        for _, score, old, new, evidence in sorted(candidates):
+        left = self.left(families)
+        found = []
+        for old, new in left.pairs():
+            if self._is_same_sort(old, new):
+                verdict = self._judge(old, new, left)
+                if verdict.evidence:
+                    found.append((-verdict.rank, old, new, verdict))
+        for _, old, new, verdict in sorted(found):
             if old not in self.by_before and new not in self.by_after:
-                self.partner(old, new, min(0.99, max(0.5, -score)), evidence)
+                self.partner(old, new, min(0.99, max(0.5, verdict.score)), verdict.evidence)
                 self._match_inside(old, new)
 
-    def _judge(self, old: Ref, new: Ref, lonely: set[Ref]) -> tuple[float, float, str]:
-        """How alike, how much speaks for it, and in what words; no words if it is not enough."""
+    def left(self, families: tuple[symbols.Kind, ...]) -> candidates.Left:
+        """The symbols of some kinds that have no partners yet."""
+        olds = [ref for ref in self.left_before() if self._symbol_before(ref).kind in families]
+        news = [ref for ref in self.left_after() if self._symbol_after(ref).kind in families]
+        places = {old: self._place_now(old) for old in olds}
+        return candidates.Left(self.before, self.after, places, news, self.file_of)
+
+    def _judge(self, old: Ref, new: Ref, left: candidates.Left) -> evidence.Verdict:
         was, now = self._symbol_before(old), self._symbol_after(new)
-        sizes = sorted(self._sizes(old, new))
-        if 2 * sizes[0] < 0.1 * sum(sizes):
-            return 0.0, 0.0, ""  # so different in size that there is no need to compare
-        score = self.likeness(old, new)
-        is_namesake = was.name == now.name
+        sizes = self._sizes(old, new)
+        if 2 * min(sizes) < 0.1 * sum(sizes):
+            return evidence.NONE  # so different in size that there is no need to compare
         is_same_file = self.file_of.get(old[0]) == new[0]
-        is_same_place = is_same_file and self._is_same_place(old, new)
-        names = likeness.of_names(was.name, now.name)
-        rank = score + 0.2 * is_namesake + 0.15 * is_same_place + 0.05 * is_same_file + 0.1 * names
-        if is_namesake:
-            is_only = old in lonely and new in lonely
-            needed, evidence = self._needed_of_namesakes(old, new, is_only), "same name elsewhere"
-        elif is_same_place:
-            needed = 0.7 - 0.2 * names - 0.15 * (self._signatures(old, new) > 0.85)
-            evidence = "another name, same place"
-        else:
-            needed, evidence = 0.8 - 0.1 * names, "another name and place"
-        if sizes[0] < _FEW_WORDS:
-            needed = max(needed, 0.85) if is_namesake or is_same_place else 2.0
-        return score, rank, evidence if score >= needed else ""
+        return evidence.judge(
+            evidence.Facts(
+                likeness=self.likeness(old, new),
+                names=likeness.of_names(was.name, now.name),
+                signatures=self._signatures(old, new),
+                words=min(sizes),
+                name_words=likeness.words_in(was.name),
+                is_class=now.kind == "class",
+                is_namesake=was.name == now.name,
+                is_lonely=left.is_lonely(old, new),
+                is_same_file=is_same_file,
+                is_same_place=self._is_same_place(old, new),
+                is_only=left.is_only(old, new),
+                # Where several classes become one, its name stands where all of theirs stood.
+                is_called_anew=now.kind != "class" and self._is_called_anew(old, new),
+            )
+        )
+
+    def _is_called_anew(self, old: Ref, new: Ref) -> bool:
+        """Whether something in their files called the one and calls the other in its place."""
+        names = (self._symbol_before(old).name, self._symbol_after(new).name)
+        return names in self._new_calls(new[0]) or (
+            old[0] in self.file_of and names in self._new_calls(self.file_of[old[0]])
+        )
+
+    def _new_calls(self, new: int) -> frozenset[tuple[str, str]]:
+        """The names that took the place of others in what stayed of a file."""
+        if new not in self._called:
+            self._called[new] = calls.replaced(
+                (self.before[found.before[0]], found.before[1], self.after[new], found.after[1])
+                for number in range(len(self.after[new].symbols))
+                if (found := self._by_name.get((new, number))) is not None
+            )
+        return self._called[new]
 
     def _sizes(self, old: Ref, new: Ref) -> tuple[int, int]:
         before, after = self.before[old[0]], self.after[new[0]]
         return before.bag(old[1]).total(), after.bag(new[1]).total()
-
-    def _needed_of_namesakes(self, old: Ref, new: Ref, is_only: bool) -> float:
-        """How alike two of one name must be: less, if the name says much and no other has it."""
-        is_same_file = self.file_of.get(old[0]) == new[0]
-        needed = 0.4 if is_same_file else 0.5
-        if not is_only:
-            return needed
-        # Implementations of one interface have the same name and parameters in many files.
-        words = likeness.words_in(self._symbol_before(old).name)
-        needed -= 0.1 * max(0, min(2, words - 2))
-        needed -= 0.4 * self._signatures(old, new) if is_same_file else 0
-        return max(0.1, needed)
 
     def _signatures(self, old: Ref, new: Ref) -> float:
         """How alike the parameters are; nothing, if there are none to compare."""
@@ -218,47 +308,6 @@ class Matcher:
 
     def _is_same_place(self, old: Ref, new: Ref) -> bool:
         return self._place_now(old) == (new[0], self._symbol_after(new).parent)
-
-    def _lonely(self, families: tuple[str, ...]) -> set[Ref]:
-        """Those left that have a name that no other one left has."""
-        found: set[Ref] = set()
-        for files, refs in ((self.before, self.left_before()), (self.after, self.left_after())):
-            by_name: dict[str, list[Ref]] = defaultdict(list)
-            for ref in refs:
-                symbol = files[ref[0]].symbols[ref[1]]
-                if symbol.kind in families:
-                    by_name[symbol.name].append(ref)
-            found |= {refs[0] for refs in by_name.values() if len(refs) == 1}
-        return found
-
-    def _candidates(self, families: tuple[str, ...]) -> list[tuple[Ref, Ref]]:
-        """Pairs that could be partners: they share a name, a place or many lines."""
-        olds = [ref for ref in self.left_before() if self._symbol_before(ref).kind in families]
-        news = [ref for ref in self.left_after() if self._symbol_after(ref).kind in families]
-        if not olds or not news:
-            return []
-        by_name: dict[str, list[Ref]] = defaultdict(list)
-        by_place: dict[Ref, list[Ref]] = defaultdict(list)
-        by_line: dict[bytes, list[Ref]] = defaultdict(list)
-        for old in olds:
-            symbol = self._symbol_before(old)
-            by_name[symbol.name].append(old)
-            by_place[self._place_now(old)].append(old)
-            for line in set(self.before[old[0]].lines(old[1])):
-                by_line[line].append(old)
-        found: list[tuple[Ref, Ref]] = []
-        for new in news:
-            symbol = self._symbol_after(new)
-            near = by_place.get((new[0], symbol.parent), ())
-            lines = set(self.after[new[0]].lines(new[1]))
-            sharing = Counter(old for line in lines for old in _few(by_line.get(line, ())))
-            many = [old for old, count in sharing.items() if count >= enough_lines(len(lines))]
-            found += [
-                (old, new)
-                for old in dict.fromkeys((*by_name.get(symbol.name, ()), *near, *many))
-                if self._is_same_sort(old, new)
-            ]
-        return found
 
     def _is_same_sort(self, old: Ref, new: Ref) -> bool:
         """Whether one could become the other at all."""
@@ -287,7 +336,7 @@ def in_file(before: sources.Source, after: sources.Source, number: int) -> Partn
     """The partner of a symbol by place and name alone, which its own file decides."""
     found = unmistakable(before, after, number)
     if found is not None:
-        return Partners((0, found), (0, number), 1.0, SAME_NAME)
+        return Partners((0, found), (0, number), 1.0, SAME_NAME, keeps_container=True)
     matcher = Matcher([before], [after], [(0, 0)])
     matcher.match_names()
     return matcher.by_after.get((0, number))
@@ -313,15 +362,6 @@ def unmistakable(before: sources.Source, after: sources.Source, number: int) -> 
     ]
     is_alone = len(olds) == 1 and _is_alone(after, number, after.named[(symbol.parent, *key)])
     return olds[0] if is_alone else None
-
-
-def enough_lines(count: int) -> int:
-    """How many lines of so many two symbols must share to be compared without further reason."""
-    return max(1, math.ceil(count / 4))
-
-
-def _few(refs: Sequence[Ref]) -> Sequence[Ref]:
-    return refs if len(refs) <= _COMMON_LINE else ()
 
 
 def _sure(score: float) -> float:

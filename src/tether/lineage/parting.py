@@ -7,17 +7,13 @@ lost some lines calls the new one instead, or called the one whose lines it has 
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 from tether.hints import NamedTuple
-from tether.lineage import calls, changes, history, likeness, matching, places, sources
+from tether.lineage import calls, changes, history, mapping, matching, places, sources
 
-_WORD = re.compile(rb"[\w$\x80-\xff]+")
 _ONE_OF_SEVERAL = "one of several copies"
-# So much of a statement must be found in one that was taken away for it to be the same.
-_SAME_STATEMENT = 0.75
 # So much of a function, by its words, must be such statements.
 _ENOUGH = 0.1
 _MOST = 0.75
@@ -33,11 +29,15 @@ class _Part(NamedTuple):
 
 
 class _Survivor(NamedTuple):
-    """A function that is there before and after, with the statements that it lost and gained."""
+    """A function that is there before and after, as seen from one side of the commit."""
 
-    partners: matching.Partners
-    lost: list[bytes]
-    gained: list[bytes]
+    here: matching.Ref
+    there: matching.Ref
+    name: bytes
+    has_only: list[bytes]
+    """The statements that are on this side only."""
+    lacks: list[bytes]
+    """The statements that are on the other side only."""
 
 
 def matches(matcher: matching.Matcher) -> list[history.Match]:
@@ -45,16 +45,18 @@ def matches(matcher: matching.Matcher) -> list[history.Match]:
     found = [_same(matcher, partners) for partners in matcher.by_after.values()]
     told = [each for each in found if each.kinds]
     survivors = list(_survivors(matcher))
+    side = _Side(matcher.after, matcher.left_after(), survivors)
     for new in matcher.left_after():
         here = places.place(matcher.after[new[0]], new[1])
         told.append(history.Match(None, here, "same", ("introduced",), 1.0, "not there before"))
-        for part in _sources_of(matcher, new, survivors):
+        for part in _sources_of(matcher, new, side):
             whole = places.place(matcher.before[part.whole[0]], part.whole[1])
             told.append(_link(whole, here, part, "introduced"))
+    side = _Side(matcher.before, matcher.left_before(), [_other_way(each) for each in survivors])
     for old in matcher.left_before():
         there = places.place(matcher.before[old[0]], old[1])
         told.append(history.Match(there, None, "same", ("deleted",), 1.0, "not there any more"))
-        for part in _takers_of(matcher, old, survivors):
+        for part in _takers_of(matcher, old, side):
             whole = places.place(matcher.after[part.whole[0]], part.whole[1])
             told.append(_link(there, whole, part, "deleted"))
     return told
@@ -67,7 +69,7 @@ def _same(matcher: matching.Matcher, partners: matching.Partners) -> history.Mat
         places.place(before, old),
         places.place(after, new),
         "same",
-        changes.kinds(before, old, after, new),
+        changes.kinds(before, old, after, new, keeps_container=partners.keeps_container),
         partners.confidence,
         partners.evidence,
     )
@@ -82,37 +84,95 @@ def _link(
 
 
 def _survivors(matcher: matching.Matcher) -> Iterator[_Survivor]:
+    """The functions that changed, as seen from after."""
     for partners in matcher.by_after.values():
         (old_file, old), (new_file, new) = partners.before, partners.after
         before, after = matcher.before[old_file], matcher.after[new_file]
         if _is_function(after, new) and before.body(old) != after.body(new):
             olds = calls.statements(before.own_code(old))
             news = calls.statements(after.own_code(new))
-            lost = [each for each in olds if each not in set(news)]
-            yield _Survivor(partners, lost, [each for each in news if each not in set(olds)])
+            yield _Survivor(
+                partners.after,
+                partners.before,
+                after.symbols[new].name.encode(),
+                has_only=[each for each in news if each not in set(olds)],
+                lacks=[each for each in olds if each not in set(news)],
+            )
 
 
-def _body(source: sources.Source, number: int) -> bytes:
-    symbol = source.symbols[number]
-    return source.own_code(number)[symbol.body - symbol.head :]
+def _other_way(each: _Survivor) -> _Survivor:
+    return _Survivor(each.there, each.here, each.name, each.lacks, each.has_only)
+
+
+class _Side:
+    """One side of a commit: what is only there, and the survivors that may call it."""
+
+    def __init__(
+        self,
+        files: Sequence[sources.Source],
+        left: list[matching.Ref],
+        survivors: list[_Survivor],
+    ) -> None:
+        self._files = files
+        self._left: dict[tuple[int, bytes], list[bytes]] = defaultdict(list)
+        for file, number in left:
+            if _is_function(files[file], number):
+                name = files[file].symbols[number].name.encode()
+                self._left[file, name] += calls.statements(calls.body(files[file], number))
+        self._by_word: dict[bytes, list[_Survivor]] = defaultdict(list)
+        # Who has the content of another and is not called is of its name or stands beside it.
+        self._by_name: dict[bytes, list[_Survivor]] = defaultdict(list)
+        self._by_file: dict[int, list[_Survivor]] = defaultdict(list)
+        for each in survivors:
+            calling = each._replace(has_only=self._reaching(each))
+            for word in {word for line in calling.has_only for word in calls.words(line)}:
+                self._by_word[word].append(calling)
+            self._by_name[each.name].append(each)
+            if len(each.lacks) > 1:
+                self._by_file[each.here[0]].append(each)
+
+    def wholes(self, ref: matching.Ref) -> Iterator[tuple[matching.Ref, float]]:
+        """The survivors that have on the other side what is a function of its own on this one."""
+        source = self._files[ref[0]]
+        # What stands in something without a name is called by nobody that knows it.
+        if not _is_function(source, ref[1]) or "<" in source.symbols[ref[1]].container:
+            return
+        part = mapping.Part(source, ref[1])
+        found: dict[matching.Ref, float] = {}
+        for each in self._by_word.get(part.name, ()):
+            is_near = each.here[0] == ref[0]
+            score = part.found_in(each.lacks, each.has_only, is_near=is_near)
+            is_sure = score >= _MOST and part.is_long
+            if is_sure or part.is_meant(self._files[each.here[0]], each.has_only):
+                found[each.there] = score
+        beside = self._by_file.get(ref[0], ()) if part.is_long else ()
+        for each in (*self._by_name.get(part.name, ()), *beside):
+            score = part.content_in(each.lacks)
+            if score >= _MOST:
+                found[each.there] = max(score, found.get(each.there, 0.0))
+        yield from ((whole, score) for whole, score in found.items() if score >= _ENOUGH)
+
+    def _reaching(self, each: _Survivor) -> list[bytes]:
+        """What calls from a survivor lead to: its statements, and those of what only is there."""
+        found = list(each.has_only)
+        seen: set[bytes] = set()
+        for statement in found:  # which grows
+            for word in calls.words(statement):
+                if word not in seen and (each.here[0], word) in self._left:
+                    seen.add(word)
+                    found += self._left[each.here[0], word]
+        return found
 
 
 def _is_function(source: sources.Source, number: int) -> bool:
     return source.symbols[number].kind in ("function", "method")
 
 
-def _sources_of(
-    matcher: matching.Matcher, new: matching.Ref, survivors: list[_Survivor]
-) -> Iterator[_Part]:
+def _sources_of(matcher: matching.Matcher, new: matching.Ref, side: _Side) -> Iterator[_Part]:
     """The symbols that something new was taken out of."""
-    source = matcher.after[new[0]]
-    if not _is_function(source, new[1]):
-        return
-    for each in survivors:
-        score = _moved(source, new[1], each.lost, each.gained)
-        if score >= _ENOUGH:
-            told = "lines of it were there, and it is called there now"
-            yield _Part(each.partners.before, "split_from", 0.5 + score / 2, told)
+    for whole, score in side.wholes(new):
+        told = "lines of it were there, and it is called there now"
+        yield _Part(whole, "split_from", 0.5 + score / 2, told)
     for partners in matcher.by_before.values():
         if partners.evidence != matching.SAME_NAME and _is_namesake(matcher, partners.before, new):
             score = matcher.likeness(partners.before, new)
@@ -120,57 +180,16 @@ def _sources_of(
                 yield _Part(partners.before, "split_from", score, _ONE_OF_SEVERAL)
 
 
-def _takers_of(
-    matcher: matching.Matcher, old: matching.Ref, survivors: list[_Survivor]
-) -> Iterator[_Part]:
+def _takers_of(matcher: matching.Matcher, old: matching.Ref, side: _Side) -> Iterator[_Part]:
     """The symbols that have taken up what is gone."""
-    source = matcher.before[old[0]]
-    if not _is_function(source, old[1]):
-        return
-    for each in survivors:
-        score = _moved(source, old[1], each.gained, each.lost)
-        if score >= _ENOUGH:
-            told = "it was called there, and lines of it are there now"
-            yield _Part(each.partners.after, "inlined_into", 0.5 + score / 2, told)
+    for whole, score in side.wholes(old):
+        told = "it was called there, and lines of it are there now"
+        yield _Part(whole, "inlined_into", 0.5 + score / 2, told)
     for partners in matcher.by_after.values():
         if partners.evidence != matching.SAME_NAME and _is_namesake(matcher, old, partners.after):
             score = matcher.likeness(old, partners.after)
             if score >= _MOST:
                 yield _Part(partners.after, "merged_into", score, _ONE_OF_SEVERAL)
-
-
-def _moved(
-    source: sources.Source, number: int, instead: list[bytes], calling: list[bytes]
-) -> float:
-    """How much of a function stands in some statements in place of others that call it.
-
-    Its body is read as it would be there, with the arguments of the call for its parameters.
-    """
-    symbol = source.symbols[number]
-    name = symbol.name.encode()
-    if not any(name in each for each in calling) or not instead:
-        return 0.0
-    places = [Counter(_WORD.findall(each)) for each in instead]
-    names = calls.parameters(symbol.signature.encode())
-    best = 0.0
-    for values in ([], *calls.arguments(b"\n".join(calling), name)):
-        body = calls.applied(_body(source, number), names, values)
-        best = max(best, _found_in(calls.statements(body), places))
-    return best
-
-
-def _found_in(statements: list[bytes], places: list[Counter[bytes]]) -> float:
-    """The share of words that are in statements which stand in one of some places."""
-    total = found = 0
-    for statement in statements:
-        words = Counter(word for word in _WORD.findall(statement) if word != b"return")
-        size = words.total()
-        total += size
-        if size > 1 and any(
-            likeness.shared(words, place) >= _SAME_STATEMENT * size for place in places
-        ):
-            found += size
-    return found / total if total else 0.0
 
 
 def _is_namesake(matcher: matching.Matcher, old: matching.Ref, new: matching.Ref) -> bool:

@@ -60,8 +60,10 @@ def innermost(outline: Outline, first_line: int, last_line: int) -> int | None:
     """The number of the smallest symbol that has all of these lines."""
     found = None
     for number, symbol in enumerate(outline.symbols):
-        if symbol.line <= first_line and last_line <= symbol.end_line and (
-            found is None or _size(symbol) <= _size(outline.symbols[found])
+        if (
+            symbol.line <= first_line
+            and last_line <= symbol.end_line
+            and (found is None or _size(symbol) <= _size(outline.symbols[found]))
         ):
             found = number
     return found

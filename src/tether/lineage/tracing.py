@@ -31,7 +31,7 @@ _LAST = 1 << 16
 NOT_THERE = "not there before"
 NOT_THERE_ANY_MORE = "not there any more"
 BROUGHT_BACK = "brought back as it was when it was deleted"
-_BY_NAME = matching.Partners((0, 0), (0, 0), 1.0, matching.SAME_NAME)
+_BY_NAME = matching.Partners((0, 0), (0, 0), 1.0, matching.SAME_NAME, keeps_container=True)
 
 
 class _Sight(NamedTuple):
@@ -299,7 +299,8 @@ class Tracer:
             partners = matching.in_file(before, after, number) if before else None
             if before is None or partners is None:
                 continue
-            if not changes.kinds(before, partners.before[1], after, number):
+            there, keeps = partners.before[1], partners.keeps_container
+            if not changes.kinds(before, there, after, number, keeps_container=keeps):
                 return self._onwards(step, before, partners, sight.rank)[:1]
             found.append((partners, before))
         if found:
@@ -334,7 +335,13 @@ class Tracer:
         after: glances.Glance,
         partners: matching.Partners = _BY_NAME,
     ) -> None:
-        kinds = changes.kinds(before.source, before.number, after.source, after.number)
+        kinds = changes.kinds(
+            before.source,
+            before.number,
+            after.source,
+            after.number,
+            keeps_container=partners.keeps_container,
+        )
         if kinds:
             there, here = _place(before), _place(after)
             self._add(

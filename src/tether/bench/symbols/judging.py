@@ -107,6 +107,11 @@ class _Case:
             for each in matches
             if each.relation == "same" and each.before and each.after
         }
+        self._renamed = {
+            (_full_name(row, row.before), _full_name(row, row.after))
+            for row in self.asked
+            if row.is_right and group_of(row) == "rename_move"
+        }
         self._sides: dict[tuple[oracle.Side, bool], set[said.Spot]] = {}
 
     def saying(self, row: oracle.Pair) -> list[int]:
@@ -133,11 +138,27 @@ class _Case:
         """Rows that are known to be mistakes, and are said."""
         found = []
         for row in self.asked:
-            said_so = [] if row.is_right else [n for n in self.saying(row) if n not in confirmed]
+            if row.is_right or self._is_carried(row):
+                continue
+            said_so = [n for n in self.saying(row) if n not in confirmed]
             if said_so:
                 match = self.matches[said_so[0]]
                 found.append(Wrong(group_of(row), "known_mistake", match, row))
         return found
+
+    def _is_carried(self, row: oracle.Pair) -> bool:
+        """Whether a right row says that what it stands in became what it stands in afterwards.
+
+        Then the mistake is to call it a move of its own. It is the same symbol all the same.
+        """
+        if group_of(row) != "rename_move":
+            return False
+        was, now = (_full_name(row, side).split(".") for side in (row.before, row.after))
+        return any(
+            was[-length:] == now[-length:]
+            and (".".join(was[:-length]), ".".join(now[:-length])) in self._renamed
+            for length in range(1, min(len(was), len(now)))
+        )
 
     def other_partners(self, right: Sequence[oracle.Pair], confirmed: set[int]) -> list[Wrong]:
         """Matches of a symbol that a row pairs with another, with one that no row mentions."""
@@ -252,6 +273,14 @@ def paired_files(matches: Iterable[said.Match]) -> dict[str, str]:
             went.setdefault(each.before.path, Counter())[each.after.path] += 1
     most = {path: counts.most_common(1)[0] for path, counts in went.items()}
     return {path: to for path, (to, count) in most.items() if count * 2 > went[path].total()}
+
+
+def _full_name(row: oracle.Pair, side: oracle.Side | None) -> str:
+    """A name with what it stands in."""
+    if side is None:
+        return ""
+    is_full = row.type.lower().endswith("class") or not side.container
+    return side.name if is_full else f"{side.container}.{side.name}"
 
 
 def _group_said(match: said.Match) -> Group | None:

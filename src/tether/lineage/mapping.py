@@ -1,0 +1,174 @@
+"""How much of a function stands where it is called, before it was taken out or after it went in.
+
+Two signs: statements of its body stand there, read with the arguments of the call for its
+parameters and whatever its variables are called; or the call stands where an expression of it is.
+Pure, over the statements of one function and of the other.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from tether.lineage import calls, likeness, sources
+
+_WORD = re.compile(rb"[\w$\x80-\xff]+")
+# What is no variable: what is called, what belongs to something, what is written in capitals.
+_FIXED = re.compile(
+    rb"(?<=\.)[\w$\x80-\xff]+|(?<![\w$\x80-\xff])[\w$\x80-\xff]+(?=\s*\()"
+    rb"|\b[A-Z][\w$]*|\b\d[\w.]*"
+)
+_ON_ANOTHER = rb"(?<!\bthis)(?<!\bself)(?:\.|::)\s*"
+Bag = Counter[bytes]
+# So much of a statement must be found in one that was taken away for it to be the same.
+_SAME_STATEMENT = 0.75
+# So much of what a call stands for must be in the function, or the other way round.
+_SAME_EXPRESSION = 0.6
+# So much of a statement that has the call must be left of the one that had the expression.
+_SAME_REST = 0.6
+_FEW_PARTS = 2
+_SHORT = 2
+# So much of a function must be in another file than its own.
+_MUCH = 0.2
+_KEYWORDS = frozenset(
+    b"return new final var let const this self null None true false if else for in not and or "
+    b"throw throws static public private protected await async def function val".split()
+)
+
+
+class Part:
+    """A function that may have been taken out of others, or put into them."""
+
+    def __init__(self, source: sources.Source, number: int) -> None:
+        symbol = source.symbols[number]
+        self.path = source.path
+        self._body = calls.body(source, number)
+        self._around = frozenset(symbol.container.encode().split(b"."))
+        self._is_constructor = symbol.name == symbol.container.rpartition(".")[2]
+        # Other constructors of its class call it so; whoever else makes one has taken out nothing.
+        self.name = b"this" if self._is_constructor else symbol.name.encode()
+        self._parameters = calls.parameters(symbol.signature.encode())
+        namesakes = sum(each.name == symbol.name for each in source.symbols if each != symbol)
+        # Only where there are others of its name do calls tell by their arguments which is meant.
+        self._is_open = not namesakes or _is_open(symbol.signature.encode(), len(self._parameters))
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has so many statements that all of them are hardly elsewhere by chance."""
+        telling = [each for each in calls.statements(self._body) if _words(each).total() > 1]
+        return len(telling) > _SHORT
+
+    def found_in(
+        self, instead: list[bytes], calling: list[bytes], *, is_near: bool = True
+    ) -> float:
+        """How much of it stands in some statements in place of others that call it.
+
+        In another file many a call stands where another call stood, and nothing was taken out.
+        """
+        using = [each for each in calling if self.name in _words(each)]
+        if not instead or not using:
+            return 0.0
+        bodies = list(self._as_called(using))
+        best = max((_found_in(calls.statements(body), instead) for body in bodies), default=0.0)
+        if is_near and best < _SAME_EXPRESSION:
+            is_one = any(self._stands_for(each, using, instead) for each in bodies)
+            best = _SAME_EXPRESSION if is_one else best
+        return best if is_near or best >= _MUCH else 0.0
+
+    def content_in(self, instead: list[bytes]) -> float:
+        """How much of it stands in some statements, whoever calls it."""
+        return _found_in(calls.statements(self._body), instead)
+
+    def is_meant(self, other: sources.Source, calling: list[bytes]) -> bool:
+        """Whether calls in another file can be calls of it."""
+        if other.path == self.path:
+            return True
+        if self._is_constructor:
+            return False
+        is_own = any(symbol.name.encode() == self.name for symbol in other.symbols)
+        on_another = re.compile(_ON_ANOTHER + re.escape(self.name) + rb"\b")
+        return not is_own or any(on_another.search(each) for each in calling)
+
+    def _as_called(self, using: list[bytes]) -> Iterator[bytes]:
+        """Its body, and its body with the arguments of each call that it can be called with."""
+        told = list(calls.arguments(b"\n".join(using), self.name))
+        fitting = [values for values in told if self._can_take(len(values))]
+        if fitting or not told:
+            yield self._body
+        for values in fitting:
+            yield calls.applied(self._body, self._parameters, values)
+
+    def _can_take(self, count: int) -> bool:
+        return self._is_open or count == len(self._parameters)
+
+    def _stands_for(self, body: bytes, using: list[bytes], instead: list[bytes]) -> bool:
+        """Whether a call of it stands where an expression like its body stood."""
+        own = _parts(_words(body))
+        for statement in using:
+            for before, inside, after in calls.around(statement, self.name):
+                rest = _words(before + b" " + after)
+                given = _parts(_words(inside))
+                if any(_is_like(_words(other), rest, given, own) for other in instead):
+                    return True
+        return False
+
+
+def _is_open(signature: bytes, count: int) -> bool:
+    """Whether it can be called with more or fewer than its parameters, as far as one can see."""
+    is_typed = len(_WORD.findall(signature)) > count
+    return not is_typed or b"=" in signature or b"..." in signature or b"*" in signature
+
+
+def _is_like(there: Bag, rest: Bag, given: Bag, own: Bag) -> bool:
+    """Whether a statement is a call's with an expression for the call that is like the function."""
+    if likeness.shared(there, rest) < _SAME_REST * rest.total():
+        return False
+    expression = _parts(there - rest)
+    # One word is the name of many things, and what is given to the call tells nothing of it.
+    if likeness.shared(expression - given, own) < _FEW_PARTS:
+        return False
+    smaller = min(expression.total(), own.total())
+    return likeness.shared(expression, own) >= _SAME_EXPRESSION * smaller
+
+
+def _found_in(statements: list[bytes], places: list[bytes]) -> float:
+    """The share of words that are in statements which stand in one of some places."""
+    total = found = 0
+    for statement in statements:
+        words = _words(statement)
+        size = words.total()
+        total += size
+        if size > 1 and any(_is_same(statement, words, place) for place in places):
+            found += size
+    return found / total if total else 0.0
+
+
+def _is_same(statement: bytes, words: Counter[bytes], place: bytes) -> bool:
+    if likeness.shared(words, _words(place)) >= _SAME_STATEMENT * words.total():
+        return True
+    fixed, other = _fixed(statement), _fixed(place)
+    return fixed.total() > 1 and likeness.of_bags(fixed, other) >= _SAME_STATEMENT
+
+
+@functools.lru_cache(maxsize=4096)
+def _words(statement: bytes) -> Counter[bytes]:
+    return Counter(word for word in _WORD.findall(statement) if word != b"return")
+
+
+@functools.lru_cache(maxsize=4096)
+def _fixed(statement: bytes) -> Counter[bytes]:
+    """The words of a statement that are not the names of variables."""
+    return Counter(word for word in _FIXED.findall(statement) if word not in _KEYWORDS)
+
+
+def _parts(words: Iterable[bytes]) -> Bag:
+    """Words, and of types what their names are made of: where code is taken out they may change."""
+    found: Bag = Counter()
+    for word in words:
+        if word[:1].isupper():
+            found.update(likeness.parts(word.decode(errors="replace")).keys())
+        elif word not in _KEYWORDS:
+            found[word] += 1
+    return found

@@ -1,0 +1,95 @@
+"""Who is who after a commit, by small files before and after it."""
+
+from __future__ import annotations
+
+from tether.lineage import extracting, languages, matching, sources
+
+LOAD = """    def load(self, path, mode):
+        handle = open_handle(path, mode)
+        answer = handle.read_all()
+        check_size(answer, self.limit)
+        return decode(answer)
+"""
+
+
+def source(path: str, text: str) -> sources.Source:
+    language = languages.of_path(path)
+    assert language is not None
+    data = text.encode()
+    return sources.Source(path, data, extracting.extract(language, data))
+
+
+def partners(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
+    """What each symbol before is called after, where files keep their paths."""
+    olds = [source(*each) for each in sorted(before.items())]
+    news = [source(*each) for each in sorted(after.items())]
+    paths = [each.path for each in news]
+    pairs = [(n, paths.index(old.path)) for n, old in enumerate(olds) if old.path in paths]
+    matcher = matching.Matcher(olds, news, pairs)
+    matcher.run()
+    return {
+        olds[old[0]].symbols[old[1]].qualified: news[found.after[0]]
+        .symbols[found.after[1]]
+        .qualified
+        for old, found in matcher.by_before.items()
+    }
+
+
+def in_one(before: str, after: str, path: str = "a.py") -> dict[str, str]:
+    return partners({path: before}, {path: after})
+
+
+def test_a_name_that_another_one_has_now_does_not_take_the_content_with_it() -> None:
+    body = "    pmf = normal(prng.rand(n))\n    check(pmf)\n    return Scalar(pmf, base=n)\n"
+    joint = "    words = product(range(size), repeat=length)\n    return Joint(list(words))\n"
+    before = f"def random(n, prng):\n{body}\ndef random_joint(length, size):\n{joint}"
+    after = f"def random_scalar(n, prng):\n{body}\ndef random(length, size):\n{joint}"
+    assert in_one(before, after) == {"random": "random_scalar", "random_joint": "random"}
+
+
+def test_a_name_stays_with_the_one_that_calls_its_old_content() -> None:
+    after = "class A:\n" + LOAD.replace("load(", "load_raw(")
+    after += "    def load(self, path):\n        return self.load_raw(path, 'r')\n"
+    assert in_one("class A:\n" + LOAD, after)["A.load"] == "A.load"
+
+
+def test_a_short_function_is_known_by_the_calls_that_were_renamed() -> None:
+    before = "def size(of):\n    return of.n\n\ndef use(x):\n    log(size(x))\n    return x\n"
+    after = (
+        "def amount(of, by=1):\n    return of.n\n\ndef use(x):\n    log(amount(x))\n    return x\n"
+    )
+    assert in_one(before, after)["size"] == "amount"
+
+
+def test_the_only_ones_left_in_a_class_need_less_in_common() -> None:
+    same = "        open_all(self.items)\n        self.count += len(self.items)\n"
+    before = f"class A:\n    def first(self):\n{same}        return read(one, two, three)\n"
+    after = f"class A:\n    def other(self, a):\n{same}        write(a.uno, a.due, b)\n"
+    assert in_one(before, after)["A.first"] == "A.other"
+    more = after + "    def third(self, b):\n        return close(b)\n"
+    assert "A.first" not in in_one(before, more)
+
+
+def test_a_class_without_a_body_moves_by_its_name_alone() -> None:
+    before = {"core.py": "class IndexingError(Exception):\n    pass\n", "errors.py": "A = 1\n"}
+    after = {"core.py": "B = 1\n", "errors.py": "class IndexingError(Exception):\n    x = 1\n"}
+    assert partners(before, after)["IndexingError"] == "IndexingError"
+
+
+def test_a_class_that_moved_and_was_renamed_is_known_by_its_members() -> None:
+    inside = (
+        LOAD + "\n    def close(self):\n        self.handle.close()\n        self.limit = None\n"
+    )
+    before = {"a.py": "class JsonReader:\n" + inside, "b.py": "A = 1\n"}
+    changed = inside.replace("handle", "channel").replace("answer", "data")
+    after = {"a.py": "B = 1\n", "b.py": "class JsonFileReader:\n" + changed}
+    assert partners(before, after)["JsonReader"] == "JsonFileReader"
+
+
+def test_the_order_of_files_decides_nothing() -> None:
+    before = {f"{n}.py": f"def f{n}(a):\n    x = g(a)\n    return h{n}(x, a)\n" for n in range(4)}
+    texts = [text.replace("def f", "def new_f") for text in before.values()]
+    after = {f"{9 - n}.py": text for n, text in enumerate(texts)}
+    found = partners(before, after)
+    renamed = {f"z{9 - int(path[0])}.py": text for path, text in before.items()}
+    assert partners(renamed, after) == found

@@ -1,0 +1,103 @@
+"""What was taken out of functions and put into them, by small files before and after."""
+
+from __future__ import annotations
+
+from tests.unit.lineage.test_matching import source
+from tether.lineage import matching, parting
+
+WHOLE = """def report(orders):
+    total = sum(order.price for order in orders)
+    print(title(orders))
+    send(total, currency(orders))
+"""
+
+
+def links(before: dict[str, str], after: dict[str, str]) -> set[tuple[str, str, str]]:
+    olds = [source(*each) for each in sorted(before.items())]
+    news = [source(*each) for each in sorted(after.items())]
+    paths = [each.path for each in news]
+    pairs = [(n, paths.index(old.path)) for n, old in enumerate(olds) if old.path in paths]
+    matcher = matching.Matcher(olds, news, pairs)
+    matcher.run()
+    return {
+        (each.relation, each.before.qualified, each.after.qualified)
+        for each in parting.matches(matcher)
+        if each.relation != "same" and each.before and each.after
+    }
+
+
+def in_one(before: str, after: str, path: str = "a.py") -> set[tuple[str, str, str]]:
+    return links({path: before}, {path: after})
+
+
+def test_what_is_taken_out_may_call_its_variables_otherwise() -> None:
+    after = """def report(orders):
+    total = amount(orders)
+    print(title(orders))
+    send(total, currency(orders))
+
+def amount(items):
+    return sum(item.price for item in items)
+"""
+    assert in_one(WHOLE, after) == {("split_from", "report", "amount")}
+
+
+def test_a_call_stands_where_a_constructor_of_a_like_type_stood() -> None:
+    before = "class T { void test() { final FileWorker w = new FileWorker(); w.run(); } }"
+    after = """class T { void test() { final FileWorker w = makeWorker(); w.run(); }
+  FileWorker makeWorker() { return new QuickFileWorker(); } }"""
+    assert in_one(before, after, "T.java") == {("split_from", "T.test", "T.makeWorker")}
+
+
+def test_what_is_taken_out_of_what_is_taken_out_is_of_the_first_too() -> None:
+    after = """def report(orders):
+    finish(orders)
+
+def finish(orders):
+    total = amount(orders)
+    print(title(orders))
+    send(total, currency(orders))
+
+def amount(orders):
+    return sum(order.price for order in orders)
+"""
+    found = in_one(WHOLE, after)
+    assert ("split_from", "report", "amount") in found
+
+
+def test_a_function_of_another_file_is_not_meant_where_one_of_its_name_is() -> None:
+    before = {"a.py": "def test():\n    page = Page(1, 2)\n    page.show()\n", "b.py": "A = 1\n"}
+    helper = "\n\ndef page_of(a):\n    return Page(a, 2)\n"
+    after = {
+        "a.py": "def test():\n    page = page_of(1)\n    page.show()\n" + helper,
+        "b.py": "class B:\n    def page_of(a):\n        return Page(a, 2)\n",
+    }
+    assert links(before, after) == {("split_from", "test", "page_of")}
+
+
+def test_commas_inside_of_types_are_not_between_parameters() -> None:
+    before = "class T { void a(Map<String, Long> m) { int n = m.size(); show(n, m.get(1)); } }"
+    after = """class T { void a(Map<String, Long> m) { tell(m, 1); }
+  void tell(Map<String, Long> all, int key) { int n = all.size(); show(n, all.get(key)); } }"""
+    assert in_one(before, after, "T.java") == {("split_from", "T.a", "T.tell")}
+
+
+def test_a_constructor_calls_another_one_that_has_its_content_now() -> None:
+    before = "class T { T(int a) { check(a); this.a = a; open(a, limit); } }"
+    after = """class T { T(int a) { this(a, 0); }
+  T(int a, int b) { check(a); this.a = a; open(a, limit); } }"""
+    assert in_one(before, after, "T.java") == {("split_from", "T.T", "T.T")}
+
+
+def test_the_second_half_of_a_function_is_split_from_it_though_nobody_calls_it() -> None:
+    lines = [f"    step_{n}(alpha, beta_{n})\n" for n in range(8)]
+    before = "def whole(alpha):\n" + "".join(lines)
+    after = f"def whole(alpha):\n{''.join(lines[:4])}\ndef half(alpha):\n{''.join(lines[4:])}"
+    assert in_one(before, after) == {("split_from", "whole", "half")}
+
+
+def test_what_was_put_into_its_caller_is_told() -> None:
+    before = "def run(a):\n    prepare(a)\n    return go(a)\n\n"
+    before += "def prepare(x):\n    clean(x.name)\n    lock(x, 3)\n"
+    after = "def run(a):\n    clean(a.name)\n    lock(a, 3)\n    return go(a)\n"
+    assert in_one(before, after) == {("inlined_into", "prepare", "run")}
