@@ -49,7 +49,7 @@ bench: $(READY)
 	$(VENV)/bin/tether bench vacuum --json > bench/vacuum.json
 	$(VENV)/bin/tether bench vacuum --scale 10 --rounds 1 --json > bench/vacuum-10x.json
 	$(VENV)/bin/tether bench coordinator --json > bench/coordinator.json
-	$(if $(REPOS),$(foreach each,$(SYMBOLS),$(VENV)/bin/tether bench symbols --oracle $(each) --repos $(REPOS) --json > bench/symbols-$(notdir $(each:.jsonl.gz=)).json &&) true,@echo "No REPOS: bench/symbols-*.json stay as they are.")
+	$(if $(REPOS),$(foreach each,$(SYMBOLS),$(VENV)/bin/tether bench symbols --oracle $(each) --repos $(REPOS) --brief --json > bench/symbols-$(notdir $(each:.jsonl.gz=)).json &&) true,@echo "No REPOS: bench/symbols-*.json stay as they are.")
 	$(RUN) scripts/bench_table.py
 	$(RUN) scripts/accuracy.py
 

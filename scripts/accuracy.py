@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import accuracy_symbols
+
 ROOT = Path(__file__).parents[1]
 BENCH = ROOT / "bench"
 PAGE = ROOT / "docs" / "explanation" / "accuracy.md"
@@ -41,6 +43,8 @@ def _parts() -> dict[str, list[str]]:
     if sizes:
         found["workload"] = [line for each in sizes for line in ("", *_workload(each))][1:]
         found["cost"] = _costs(sizes)
+    if lines := accuracy_symbols.lines(_read):
+        found["symbols"] = lines
     return found
 
 

@@ -296,7 +296,7 @@ def bare_pid(pid: int) -> host.Sighting:
 def test_the_check_catches_a_bare_pid(
     opener: agency.OpenStore, kind: str, figures: Figures
 ) -> None:
-    kills = count(KILLS // 5, at_least=4)
+    kills = count(KILLS // 5, at_least=8)
     run = run_with_kills(opener, agency.spot(observe=bare_pid), kills)
     found = kill_faults(opener(), run, kills * TASKS_PER_KILL)
     figures.add(f"control: a bare pid on {kind}", kills=kills, caught="; ".join(found))

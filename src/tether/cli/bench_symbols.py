@@ -34,9 +34,10 @@ from tether.hints import Any
 @click.option(
     "--git/--no-git", "has_git", default=True, show_default=True, help="Ask git log -L as well."
 )
+@click.option("--brief", is_flag=True, help="Without the single questions and mistakes.")
 @cold.answering
 def symbols(
-    oracles: tuple[str, ...], repos: str, core: bool, limit: int | None, has_git: bool
+    oracles: tuple[str, ...], repos: str, core: bool, limit: int | None, has_git: bool, brief: bool
 ) -> answers.Answer:
     """How well functions and classes are followed through history, on published oracles.
 
@@ -48,7 +49,8 @@ def symbols(
     from tether.bench import symbols as harness
 
     result = harness.measure(oracles, repos, is_core=core, limit=limit, has_git=has_git)
-    return answers.Answer("", result, lambda: table(result, is_core=core))
+    shown = harness.without_details(result) if brief else result
+    return answers.Answer("", shown, lambda: table(result, is_core=core))
 
 
 def table(result: dict[str, Any], *, is_core: bool) -> str:

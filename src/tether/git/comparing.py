@@ -33,12 +33,15 @@ class Comparer:
 
     def changes(self, parent: Oid | None, commit: Oid) -> Listing:
         """The files in which a commit differs from a parent, or all of a first commit."""
+        return listing(self.raw(parent, commit))
+
+    def raw(self, parent: Oid | None, commit: Oid) -> bytes:
+        """The same as git says it."""
         question = f"{Oid(commit)} {Oid(parent)}\n" if parent else f"{Oid(commit)}\n"
         answer = self._ask(question.encode())
         if answer is None:
             raise errors.GitError("Git cannot compare two commits: something of them is missing.")
-        words = answer.split(b"\0")[:-1]
-        return list(zip(words[::2], words[1::2], strict=True))
+        return answer
 
     def close(self) -> None:
         if self._process is not None:
@@ -64,3 +67,21 @@ class Comparer:
                 return None
             answer += chunk
         return bytes(answer[: -len(_END)])
+
+
+def listing(raw: bytes) -> Listing:
+    words = raw.split(b"\0")[:-1]
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+def named(raw: bytes, name: bytes) -> Listing:
+    """The files of a name in any directory, found without a look at the thousands of others."""
+    found = []
+    place = raw.find(name + b"\0")
+    while place >= 0:
+        path = raw.rfind(b"\0", 0, place) + 1
+        about = raw.rfind(b"\0", 0, path - 1) + 1
+        if raw[place - 1 : place] in (b"/", b"\0"):
+            found.append((raw[about : path - 1], raw[path : place + len(name)]))
+        place = raw.find(name + b"\0", place + 1)
+    return found

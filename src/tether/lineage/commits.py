@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 
 from tether.git import Change, Git, Oid, comparing, objects
 from tether.hints import NamedTuple
@@ -54,12 +55,14 @@ class Comparison:
         self._commits = (parent, commit)
 
     @functools.cached_property
-    def _listing(self) -> comparing.Listing:
-        return self._files.comparer.changes(*self._commits)
+    def _raw(self) -> bytes:
+        return self._files.comparer.raw(*self._commits)
 
     @functools.cached_property
     def _changes(self) -> list[Change]:
-        return code_files([objects.read_change(*pair) for pair in self._listing], self._family)
+        return code_files(
+            [objects.read_change(*pair) for pair in comparing.listing(self._raw)], self._family
+        )
 
     @functools.cached_property
     def _renames(self) -> renames.Renames:
@@ -122,16 +125,18 @@ class Comparison:
         What is said by all changes is said by those of these files: thousands of files move at
         once when a directory is renamed.
         """
-        name = objects.path_bytes(path[path.rfind("/") :])
-        group = [pair for pair in self._listing if pair[1].endswith(name)]
+        name = objects.path_bytes(path[path.rfind("/") + 1 :])
+        group = comparing.named(self._raw, name)
         if len(group) < 2:
             return None
-        oids = {word for meta, _ in group for word in meta.split()[2:4]}
-        group += [
-            pair
-            for pair in self._listing
-            if not pair[1].endswith(name) and not oids.isdisjoint(pair[0].split()[2:4])
-        ]
+        oids = Counter(word for meta, _ in group for word in meta.split()[2:4] if word.strip(b"0"))
+        if any(self._raw.count(oid) > count for oid, count in oids.items()):
+            # Files with another name have the same content, and may have a better claim to it.
+            group = [
+                pair
+                for pair in comparing.listing(self._raw)
+                if pair in group or not oids.keys().isdisjoint(pair[0].split()[2:4])
+            ]
         few = [objects.read_change(*pair) for pair in group]
         is_added = any(each.path == path and each.status == "A" for each in few)
         found = renames.by_name(few, self._files.data, path) if is_added else None

@@ -97,17 +97,37 @@ def changed(glance: Glance, data: bytes, nesting: str, parse: Parse) -> Glance |
 
 def _is_right_inside(glance: Glance, data: bytes, start: int, nesting: str) -> bool:
     """Whether a place in another version is right inside what the symbol stands in."""
+    between = _between(glance, data, start)
+    if between is None:
+        return False
+    if nesting == "indentation":
+        return _is_indented(between[-1], _column(data, start))
+    left = [_unbalanced(part) for part in between]
+    if not any(left):
+        return True
+    # Braces in texts and comments: they count as long as they are the same in both versions.
+    known = _between(glance, glance.data, glance.start)
+    symbol = glance.source.symbols[glance.number]
+    is_plain = symbol.container == _around(glance)
+    return is_plain and known is not None and [_unbalanced(part) for part in known] == left
+
+
+def _between(glance: Glance, data: bytes, start: int) -> list[bytes] | None:
+    """What stands before and between the declarations around a symbol, and before itself."""
+    parts = []
     inside = 0
     for declaration in _declarations(glance):
         place = data.find(declaration, inside, start)
         if place < 0 or data.find(declaration, place + 1, start) >= 0:
-            return False
-        if nesting == "braces" and not _is_balanced(data[inside:place]):
-            return False
+            return None
+        parts.append(data[inside:place])
         inside = place + len(declaration) + 1
-    if nesting == "braces":
-        return _is_balanced(data[inside:start])
-    return _is_indented(data[inside:start], _column(data, start))
+    return [*parts, data[inside:start]]
+
+
+def _around(glance: Glance) -> str:
+    parent = glance.source.symbols[glance.number].parent
+    return glance.source.symbols[parent].qualified if parent >= 0 else ""
 
 
 def _declarations(glance: Glance) -> list[bytes]:
@@ -134,12 +154,12 @@ def _below(data: bytes, end: int) -> bytes:
     return data[end : below if below >= 0 else None]
 
 
-def _is_balanced(part: bytes) -> bool:
-    """Whether every brace that is opened is closed, and none is closed that was open before."""
+def _unbalanced(part: bytes) -> bytes:
+    """The braces that are left when all pairs are taken out: none, where all is closed."""
     braces = part.translate(None, _NO_BRACES)
     while _BRACES in braces:
         braces = braces.replace(_BRACES, b"")
-    return not braces
+    return braces
 
 
 def _column(data: bytes, start: int) -> int:

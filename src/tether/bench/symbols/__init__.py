@@ -56,3 +56,12 @@ def measure(
 
 def _place(repositories: str, repo: str) -> str:
     return os.path.join(repositories, repo.replace("/", "+"), "repo")
+
+
+def without_details(result: dict[str, Any]) -> dict[str, Any]:
+    """The figures without the single questions and mistakes, to be kept."""
+    brief = {name: value for name, value in result.items() if name != "questions"}
+    if brief["pairs"]:
+        lists = ("missed", "wrong")
+        brief["pairs"] = {k: v for k, v in brief["pairs"].items() if k not in lists}
+    return brief

@@ -76,7 +76,7 @@ def _git_seconds(answers: Sequence[Answered]) -> list[float]:
 
 
 def seconds(costs: Sequence[said.Cost], git: Sequence[float]) -> dict[str, Any]:
-    """What answers took, beside Git's; a ratio is taken of each question."""
+    """What answers took, beside Git's: the ratios of medians and p90s, and those by question."""
     own = [each.seconds for each in costs]
     ratios = [mine / theirs for mine, theirs in zip(own, git, strict=True)] if git else []
     return {
@@ -86,11 +86,16 @@ def seconds(costs: Sequence[said.Cost], git: Sequence[float]) -> dict[str, Any]:
         "git_median": scoring.median(git),
         "git_p90": scoring.p90(git),
         "git_total": round(sum(git), 3) if git else None,
-        "ratio_median": scoring.median(ratios),
-        "ratio_p90": scoring.p90(ratios),
+        "ratio_median": _ratio(scoring.median(own), scoring.median(git)),
+        "ratio_p90": _ratio(scoring.p90(own), scoring.p90(git)),
+        "by_question": {"median": scoring.median(ratios), "p90": scoring.p90(ratios)},
         "peak_mb": max((each.peak_mb for each in costs), default=0.0),
         "children_peak_mb": max((each.children_peak_mb for each in costs), default=0.0),
     }
+
+
+def _ratio(own: float | None, other: float | None) -> float | None:
+    return round(own / other, 2) if own and other else None
 
 
 def _question(each: Answered, *, is_core: bool) -> dict[str, Any]:
