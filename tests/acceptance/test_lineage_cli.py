@@ -309,3 +309,88 @@ def test_without_a_parser_the_way_to_it_is_told(
     assert done.returncode == 1
     assert "needs the package tree-sitter" in done.stderr
     assert "pip install '.[lineage]'" in done.stderr
+
+
+# All symbols, and what belongs together
+
+LONG = """def report(rows):
+    total = sum(row.amount for row in rows)
+    mean = total / max(1, len(rows))
+    lines = [f"{row.name}: {row.amount}" for row in rows]
+    lines.append(f"mean {mean:.2f} of {total}")
+    return "\\n".join(lines)
+"""
+SPLIT = """def report(rows):
+    lines = [f"{row.name}: {row.amount}" for row in rows]
+    lines.append(summary(rows))
+    return "\\n".join(lines)
+
+
+def summary(rows):
+    total = sum(row.amount for row in rows)
+    mean = total / max(1, len(rows))
+    return f"mean {mean:.2f} of {total}"
+"""
+
+
+def test_the_index_knows_a_symbol_by_its_id(scene: Scene, tether: Tether) -> None:
+    tether("init", "--yes", cwd=scene.path)
+    scene.commit("a.py", TWO)
+    scene.commit("a.py", TWO.replace("return 2", "return 3"))
+    node = scene.told("a.py#two")["symbol"]["node"]
+    assert scene.error(node)[0] == 5
+    built = tether("lineage", "rebuild", "--json", cwd=scene.path).json["rebuild"]
+    assert (built["is_anew"], built["is_kept"]) == (True, True)
+    told = scene.told(node)
+    assert [each["kinds"] for each in told["changes"]] == [["body"], ["introduced"]]
+    assert told["symbol"]["qualified"] == "two"
+
+
+def test_without_a_store_nothing_is_followed_in_vain(scene: Scene, tether: Tether) -> None:
+    ended = tether("lineage", "rebuild", cwd=scene.path)
+    assert ended.code == 5
+    assert "tether init" in ended.err
+
+
+def test_what_is_gone_is_still_known_by_its_id(scene: Scene, tether: Tether) -> None:
+    tether("init", "--yes", cwd=scene.path)
+    scene.commit("a.py", TWO)
+    node = scene.told("a.py#two")["symbol"]["node"]
+    scene.commit("a.py", TWO.partition("\n\n\n")[0] + "\n")
+    tether("lineage", "rebuild", cwd=scene.path)
+    assert scene.told(node)["changes"][0]["kinds"] == ["deleted"]
+
+
+def test_a_second_rebuild_has_nothing_to_do(scene: Scene, tether: Tether) -> None:
+    tether("init", "--yes", cwd=scene.path)
+    scene.commit("a.py", TWO)
+    tether("lineage", "rebuild", cwd=scene.path)
+    again = tether("lineage", "rebuild", "--json", cwd=scene.path).json["rebuild"]
+    assert (again["commits"], again["events"]) == (0, 0)
+    assert tether("lineage", "rebuild", "--force", cwd=scene.path).out.count("beginning") == 1
+
+
+def test_what_was_split_off_says_from_what(scene: Scene) -> None:
+    scene.commit("a.py", LONG)
+    scene.commit("a.py", SPLIT)
+    [introduced] = scene.told("a.py#summary")["changes"]
+    assert [each["relation"] for each in introduced["related"]] == ["split_from"]
+    assert introduced["related"][0]["before"]["qualified"] == "report"
+    assert "split from a.py#report" in scene.ask("a.py#summary").out
+
+
+def test_the_whole_says_what_was_split_off_if_it_is_asked(scene: Scene) -> None:
+    scene.commit("a.py", LONG)
+    scene.commit("a.py", SPLIT)
+    assert scene.told("a.py#report")["changes"][0]["related"] == []
+    assert "split off: a.py#summary" in scene.ask("a.py#report", "--related").out
+
+
+def test_the_survivor_says_what_it_took_in(scene: Scene) -> None:
+    scene.commit("a.py", SPLIT)
+    scene.commit("a.py", LONG)
+    told = scene.told("a.py#report", "--related")["changes"][0]["related"]
+    assert [(each["relation"], each["before"]["qualified"]) for each in told] == [
+        ("inlined_into", "summary")
+    ]
+    assert "took in a.py#summary" in scene.ask("a.py#report", "--related").out

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import click
 
-from tether import git
+from tether import errors, git
 from tether.cli import answers, cold, context
 
 
@@ -27,6 +28,11 @@ def rebuild(call: context.Context, revision: str, force: bool) -> answers.Answer
 
     installed.require()
     place = call.workspace
+    if not os.path.isdir(place.store_dir):
+        raise errors.NotFound(
+            "There is no store here, so nothing could be kept. Nothing was changed.",
+            hint="Make one with `tether init`.",
+        )
     commit = git.Git(place.place).resolve(revision)
     begun = time.monotonic()
     with sandbox.Sandbox(place.place, place.store_dir) as box:
