@@ -404,21 +404,21 @@ def test_files_are_read_packed_or_not(tmp_path: Path) -> None:
 )
 def test_a_bad_line_is_named(tmp_path: Path, bad: Any, said_of_it: str) -> None:
     path = write(tmp_path / "rows.jsonl", [HISTORY, bad])
-    with pytest.raises(errors.UsageError) as caught:
+    with pytest.raises(errors.FileError) as caught:
         oracle.read([path])
     assert f"Line 2 of rows.jsonl {said_of_it}" in caught.value.message
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(errors.UsageError, match=r"gone\.jsonl cannot be read: No such file"):
+    with pytest.raises(errors.FileError, match=r"gone\.jsonl cannot be read: No such file"):
         oracle.read([str(tmp_path / "gone.jsonl")])
     (tmp_path / "bad.jsonl.gz").write_bytes(b"no gzip")
-    with pytest.raises(errors.UsageError, match=r"bad\.jsonl\.gz cannot be read"):
+    with pytest.raises(errors.FileError, match=r"bad\.jsonl\.gz cannot be read"):
         oracle.read([str(tmp_path / "bad.jsonl.gz")])
     (tmp_path / "text.jsonl").write_bytes(b"\n{")
-    with pytest.raises(errors.UsageError, match=r"Line 2 of text\.jsonl is not JSON"):
+    with pytest.raises(errors.FileError, match=r"Line 2 of text\.jsonl is not JSON"):
         oracle.read([str(tmp_path / "text.jsonl")])
-    with pytest.raises(errors.UsageError, match=r"There is nothing in empty\.jsonl"):
+    with pytest.raises(errors.FileError, match=r"There is nothing in empty\.jsonl"):
         oracle.read([write(tmp_path / "empty.jsonl", [])])
 
 

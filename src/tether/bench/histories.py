@@ -6,17 +6,13 @@ is taken but the task, the time, how its tracker shows it then, and what the fut
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
-import zlib
-from collections.abc import Iterator
 
-from tether import clock, errors
-from tether.hints import Any, NamedTuple
+from tether import errors
+from tether.bench import lines
+from tether.hints import NamedTuple
 
 _HINT = "Give files with one JSON object a line: `tether bench orphans --help` says which fields."
-_MAX_LINE_BYTES = 1 << 24
 
 
 class Event(NamedTuple):
@@ -61,11 +57,11 @@ def read(timeline: str, labels: str) -> Project:
     """A history from its two files, which may be packed with gzip."""
     tasks: dict[str, Task] = {}
     name = ""
-    for line in _lines(timeline):
+    for line in lines.read(timeline, _HINT):
         tasks[line.text("task")] = _task(line)
         name = name or str(line.row.get("corpus") or "")
     rows = []
-    for line in _lines(labels):
+    for line in lines.read(labels, _HINT):
         # The rest of it tells of the future, or repeats the timeline.
         row = Row(line.text("task"), line.time("T"), line.text("population"), line.text("label"))
         if row.task not in tasks:
@@ -78,55 +74,7 @@ def read(timeline: str, labels: str) -> Project:
     return Project(name or _stem(timeline), tasks, tuple(rows))
 
 
-class _Line(NamedTuple):
-    """One line of a file, read field by field."""
-
-    path: str
-    number: int
-    row: dict[str, Any]
-
-    def wrong(self, what: str) -> errors.FileError:
-        where = f"Line {self.number} of {os.path.basename(self.path)}"
-        return errors.FileError(f"{where} {what}. Nothing was measured.", hint=_HINT)
-
-    def text(self, field: str) -> str:
-        value = self.row.get(field)
-        if not isinstance(value, str) or not value:
-            raise self.wrong(f"has no `{field}`")
-        return value
-
-    def time(self, field: str) -> int:
-        try:
-            return clock.parse(self.text(field))
-        except ValueError:
-            raise self.wrong(f"has a time in `{field}` that is none") from None
-
-
-def _lines(path: str) -> Iterator[_Line]:
-    try:
-        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
-            for number, raw in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 1):
-                if raw.strip():
-                    yield _line(path, number, raw)
-    except (OSError, EOFError, zlib.error) as problem:
-        why = (isinstance(problem, OSError) and problem.strerror) or "it is damaged"
-        raise errors.FileError(
-            f"{os.path.basename(path)} cannot be read: {why}. Nothing was measured.",
-            hint="Name files that are there, as they are or packed with gzip (.gz).",
-        ) from problem
-
-
-def _line(path: str, number: int, raw: bytes) -> _Line:
-    try:
-        row = json.loads(raw)
-    except (ValueError, RecursionError):
-        raise _Line(path, number, {}).wrong("is not JSON") from None
-    if not isinstance(row, dict):
-        raise _Line(path, number, {}).wrong("is not a JSON object")
-    return _Line(path, number, row)
-
-
-def _task(line: _Line) -> Task:
+def _task(line: lines.Line) -> Task:
     told = line.row.get("events")
     if not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
         raise line.wrong("has no list of `events`")
@@ -134,7 +82,7 @@ def _task(line: _Line) -> Task:
     return Task(line.time("created"), tuple(events))
 
 
-def _event(line: _Line) -> Event:
+def _event(line: lines.Line) -> Event:
     status = str(line.row.get("status") or "").lower().replace(" ", "_").replace("-", "_")
     counts = [line.row.get(field) for field in ("checked", "total")]
     ticked, parts = (each if type(each) is int else 0 for each in counts)

@@ -6,19 +6,16 @@ pairs says what a single commit did to two symbols. Every line is checked before
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import re
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tether import errors
+from tether.bench import lines
 from tether.git import Oid
-from tether.hints import Any, NamedTuple
+from tether.hints import NamedTuple
 
 _HINT = "Give files with one JSON object a line: `tether bench symbols --help` says which fields."
-_MAX_LINE_BYTES = 1 << 24
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 
 
@@ -86,69 +83,35 @@ def read(paths: Iterable[str]) -> Oracle:
     pairs: list[Pair] = []
     for path in paths:
         count = len(questions) + len(pairs)
-        for line in _lines(path):
+        for line in lines.read(path, _HINT):
             if "expected" in line.row:
                 questions.append(_question(line))
             else:
                 pairs.append(_pair(line))
         if count == len(questions) + len(pairs):
             name = os.path.basename(path)
-            raise errors.UsageError(f"There is nothing in {name}. Nothing was measured.")
+            raise errors.FileError(f"There is nothing in {name}. Nothing was measured.")
     return Oracle(tuple(questions), tuple(pairs))
 
 
-class _Line(NamedTuple):
-    """One line of a file, read field by field."""
-
-    path: str
-    number: int
-    row: dict[str, Any]
-
-    def wrong(self, what: str) -> errors.UsageError:
-        where = f"Line {self.number} of {os.path.basename(self.path)}"
-        return errors.UsageError(f"{where} {what}. Nothing was measured.", hint=_HINT)
-
-    def text(self, field: str) -> str:
-        if not (value := self.perhaps(field)):
-            raise self.wrong(f"has no `{field}`")
-        return value
-
-    def perhaps(self, field: str) -> str:
-        value = self.row.get(field)
-        if value is not None and not isinstance(value, str):
-            raise self.wrong(f"has a `{field}` that is no text")
-        return value or ""
-
-    def number_of(self, field: str) -> int:
-        value = self.row.get(field)
-        if type(value) is not int or value < 1:
-            raise self.wrong(f"has no `{field}` that is a number of a line")
-        return value
-
-    def oid(self, field: str) -> Oid:
-        value = self.text(field)
-        if not Oid.is_valid(value):
-            raise self.wrong(f"has a `{field}` that is no commit")
-        return Oid(value)
-
-    def repo(self) -> str:
-        value = self.text("repo")
-        parts = value.split("/")
-        if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
-            raise self.wrong("has a `repo` that is not like owner/name")
-        return value
+def _repo(line: lines.Line) -> str:
+    value = line.text("repo")
+    parts = value.split("/")
+    if len(parts) != 2 or not all(map(_NAME.fullmatch, parts)):
+        raise line.wrong("has a `repo` that is not like owner/name")
+    return value
 
 
-def _question(line: _Line) -> Question:
+def _question(line: lines.Line) -> Question:
     told = line.row["expected"]
     if not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
         raise line.wrong("has no list of `expected`")
-    first, last = line.number_of("start_line"), line.number_of("end_line")
+    first, last = line.line_number("start_line"), line.line_number("end_line")
     if last < first:
         raise line.wrong("has an `end_line` before its `start_line`")
     return Question(
         id=line.text("id"),
-        repo=line.repo(),
+        repo=_repo(line),
         commit=line.oid("start_commit"),
         path=line.text("file"),
         first_line=first,
@@ -158,7 +121,7 @@ def _question(line: _Line) -> Question:
     )
 
 
-def _expected(line: _Line) -> Expected:
+def _expected(line: lines.Line) -> Expected:
     types = line.row.get("change_types")
     if not isinstance(types, list) or not types or not all(isinstance(one, str) for one in types):
         raise line.wrong("has something `expected` without `change_types`")
@@ -168,9 +131,9 @@ def _expected(line: _Line) -> Expected:
     return Expected(line.oid("commit"), frozenset(types), *places)
 
 
-def _pair(line: _Line) -> Pair:
+def _pair(line: lines.Line) -> Pair:
     return Pair(
-        repo=line.repo(),
+        repo=_repo(line),
         commit=line.oid("commit"),
         parent=line.oid("parent") if line.perhaps("parent") else None,
         language=line.text("language"),
@@ -184,7 +147,7 @@ def _pair(line: _Line) -> Pair:
     )
 
 
-def _side(line: _Line, which: str) -> Side | None:
+def _side(line: lines.Line, which: str) -> Side | None:
     name = line.perhaps(f"name_{which}")
     if not name:
         return None
@@ -193,29 +156,5 @@ def _side(line: _Line, which: str) -> Side | None:
         container=line.perhaps(f"class_{which}"),
         signature=line.perhaps(f"sig_{which}"),
         path=line.perhaps(f"file_{which}"),
-        line=line.number_of(f"line_{which}") if line.row.get(f"line_{which}") is not None else 0,
+        line=line.line_number(f"line_{which}") if line.row.get(f"line_{which}") is not None else 0,
     )
-
-
-def _lines(path: str) -> Iterator[_Line]:
-    try:
-        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
-            for number, raw in enumerate(iter(lambda: file.readline(_MAX_LINE_BYTES), b""), 1):
-                if raw.strip():
-                    yield _line(path, number, raw)
-    except (OSError, EOFError, zlib.error) as problem:
-        why = (isinstance(problem, OSError) and problem.strerror) or "it is damaged"
-        raise errors.UsageError(
-            f"{os.path.basename(path)} cannot be read: {why}. Nothing was measured.",
-            hint="Name files that are there, as they are or packed with gzip (.gz).",
-        ) from problem
-
-
-def _line(path: str, number: int, raw: bytes) -> _Line:
-    try:
-        row = json.loads(raw)
-    except (ValueError, RecursionError):
-        raise _Line(path, number, {}).wrong("is not JSON") from None
-    if not isinstance(row, dict):
-        raise _Line(path, number, {}).wrong("is not a JSON object")
-    return _Line(path, number, row)
