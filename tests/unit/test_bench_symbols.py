@@ -396,7 +396,7 @@ def test_files_are_read_packed_or_not(tmp_path: Path) -> None:
         ({**HISTORY, "file": None}, "has no `file`"),
         ({**HISTORY, "expected": {}}, "has no list of `expected`"),
         ({**HISTORY, "expected": [{"commit": B}]}, "has something `expected` without"),
-        ({**PAIR, "type": 3}, "has a `type` that is no text"),
+        ({**PAIR, "type": 3}, "has no `type`"),
         ({**PAIR, "parent": "HEAD"}, "has a `parent` that is no commit"),
         ({**PAIR, "line_after": "x"}, "has no `line_after` that is a number of a line"),
         ([], "is not a JSON object"),
