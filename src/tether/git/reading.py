@@ -90,7 +90,10 @@ class Reader:
 
     def _ask_any(self, oid: Oid) -> bytes | None:
         output = self._put(oid)
-        words = output.readline().split()
+        header = output.readline()
+        if not header:  # it died, see above
+            self.close()
+        words = header.split()
         if len(words) != 3:
             return None
         data = output.read(int(words[2]) + 1)[:-1]

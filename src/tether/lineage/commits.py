@@ -9,6 +9,7 @@ from collections import Counter
 from tether.git import Change, Git, Oid, comparing, objects
 from tether.hints import NamedTuple
 from tether.lineage import (
+    candidates,
     history,
     languages,
     library,
@@ -86,7 +87,7 @@ class Comparison:
             return found
         wanted = {path, self._renames.before(path) or path}
         wanted |= self._concerning(self._old, path, after, _kin(after, number))
-        found, _ = self._search(wanted, path, number)
+        found = self._search(wanted, path, number)
         if found is None or wanted >= {*self._old, *self._new}:
             return found
         # Somebody else may have a better claim to it.
@@ -94,17 +95,15 @@ class Comparison:
         if before is not None:
             kin = _kin(before, found.number)
             rivals = self._concerning(self._new, found.path, before, kin)
-            found, _ = self._search(wanted | rivals, path, number)
+            found = self._search(wanted | rivals, path, number)
         return found
 
-    def _search(
-        self, wanted: set[str], path: str, number: int
-    ) -> tuple[Origin | None, matching.Matcher]:
+    def _search(self, wanted: set[str], path: str, number: int) -> Origin | None:
         """Match the symbols of some files, and see who is the partner of one."""
         matcher, olds, news = self._matcher(wanted)
         matcher.run()
         partners = matcher.by_after.get((news.index(path), number))
-        return (None if partners is None else self._origin(olds, partners)), matcher
+        return None if partners is None else self._origin(olds, partners)
 
     @property
     def size(self) -> int:
@@ -169,9 +168,9 @@ class Comparison:
         news, after = self._read(self._new, only)
         pairs = {(path, path) for path in olds if path in self._new}
         pairs |= set(self._renames.pairs().items()) if only is None else self._few_pairs(news)
-        numbers = sorted(
-            (olds.index(old), news.index(new)) for old, new in pairs if old in olds and new in news
-        )
+        was = {path: number for number, path in enumerate(olds)}
+        now = {path: number for number, path in enumerate(news)}
+        numbers = sorted((was[old], now[new]) for old, new in pairs if old in was and new in now)
         return matching.Matcher(before, after, numbers), olds, news
 
     def _few_pairs(self, news: list[str]) -> set[tuple[str, str]]:
@@ -199,7 +198,7 @@ class Comparison:
                 continue
             data = self._files.data(each, oid) or b""
             if any(name.search(data) and self._is_moved(name, each) for name in names) or any(
-                sum(line in data for line in lines) >= matching.enough_lines(len(lines))
+                sum(line in data for line in lines) >= candidates.enough_lines(len(lines))
                 for lines in pages
                 if lines
             ):

@@ -15,7 +15,6 @@ from tether.hints import NamedTuple
 from tether.lineage import calls, candidates, evidence, languages, likeness, sources, symbols
 
 Ref = candidates.Ref
-enough_lines = candidates.enough_lines
 
 SAME_NAME = "same name"
 _ANOTHER_SIGNATURE = "same name, another signature"

@@ -166,6 +166,7 @@ class Tracer:
         after = self._files.source(change.path, change.new_oid)
         number = _number(after, glance) if after else None
         if after is None or number is None:
+            self._unknown.append(f"{commit[:12]}: {change.path} could not be read as before")
             return None
         here = sight._replace(glance=glances.at(after, number))
         before = None if change.old_oid.is_null else self._files.source(change.path, change.old_oid)
