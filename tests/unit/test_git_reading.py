@@ -56,8 +56,8 @@ def test_more_blobs_than_fit_into_a_pipe_come_at_once(
 ) -> None:
     contents = [b"%d" % number for number in range(3)] * (MANY // 3)
     oids = {content: _write(repo, git, content) for content in set(contents)}
-    found = reader.blobs([oids[content] for content in contents], LARGE)
-    assert [blob.data for blob in found] == contents
+    reader.ask_ahead([oids[content] for content in contents], LARGE)
+    assert [reader.receive().data for _ in contents] == contents
 
 
 def test_what_is_missing_or_too_large_is_said(repo: Path, git: GitCall, reader: Reader) -> None:
@@ -66,8 +66,32 @@ def test_what_is_missing_or_too_large_is_said(repo: Path, git: GitCall, reader: 
     absent = Oid("1" * 40)
     assert reader.blob(absent, 10).why_missing == "missing"
     assert reader.blob(large, 10).why_missing == "too_large"
-    found = reader.blobs([large, absent, small], 10)
-    assert [blob.why_missing for blob in found] == ["too_large", "missing", ""]
+    reader.ask_ahead([large, absent, small], 10)
+    assert [reader.receive().why_missing for _ in range(3)] == ["too_large", "missing", ""]
+
+
+def test_another_answer_does_not_mix_with_what_was_asked_ahead(
+    repo: Path, git: GitCall, reader: Reader
+) -> None:
+    oids = [_write(repo, git, b"%d" % number * 50_000) for number in range(4)]
+    other = _write(repo, git, b"other")
+    reader.ask_ahead(oids[:3], LARGE)
+    assert reader.receive().data == b"0" * 50_000
+    assert reader.blob(other, LARGE).data == b"other"
+    reader.ask_ahead(oids[3:], LARGE)
+    assert [reader.receive().oid for _ in range(3)] == oids[1:]
+
+
+def test_what_was_asked_ahead_of_a_git_that_died_is_asked_again(
+    repo: Path, git: GitCall, reader: Reader
+) -> None:
+    oids = [_write(repo, git, b"%d" % number) for number in range(3)]
+    reader.ask_ahead(oids[:2], LARGE)
+    assert reader._process is not None
+    reader._process.kill()
+    reader._process.wait()
+    reader.ask_ahead(oids[2:], LARGE)
+    assert [reader.receive().data for _ in oids] == [b"0", b"1", b"2"]
 
 
 def test_a_file_of_a_commit_is_found_by_its_path(repo: Path, git: GitCall, reader: Reader) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import io
 import os
@@ -17,6 +18,7 @@ from tether.git import objects
 from tether.hints import NamedTuple
 
 TIMEOUT_SECONDS = 60.0
+_WIDE_PIPE_BYTES = 1 << 20
 _ENVIRONMENT = {
     "LC_ALL": "C",  # the few messages that are told apart stay English
     "GIT_ALLOW_PROTOCOL": "none",  # protocol.allow=never loses to a repository's protocol.ext.allow
@@ -202,6 +204,14 @@ def end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     with contextlib.suppress(BrokenPipeError), process:
         pass
+
+
+def widen(pipe: io.BufferedReader) -> None:
+    """Let git write a good deal before it has to wait for its reader, where that can be had."""
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        # A user may have only so many wide ones.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _WIDE_PIPE_BYTES)
 
 
 def environment_for(directory: Path | None = None) -> dict[str, str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import subprocess
+from collections import deque
 from collections.abc import Sequence
 from typing import cast
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from tether.git import repository
 
 _ATTEMPTS = 2
-# As many questions as fit into a pipe without waiting for answers.
-_AT_ONCE = 256
 
 
 class Reader:
@@ -26,25 +26,38 @@ class Reader:
     def __init__(self, git: repository.Git) -> None:
         self._git = git
         self._process: subprocess.Popen[bytes] | None = None
+        self._asked: deque[tuple[Oid, int]] = deque()
+        """What git was asked for ahead and has not been read yet, with its largest size."""
+        self._early: deque[objects.Blob] = deque()
+        """What was read before it was wanted, because another answer came behind it."""
 
     def blob(self, oid: Oid, max_bytes: int) -> objects.Blob:
         """A file's content, or why it cannot be had."""
         return self._ask(Oid(oid), oid, max_bytes)
 
-    def blobs(self, oids: Sequence[Oid], max_bytes: int) -> list[objects.Blob]:
-        """Several at once, which takes git less time than one after the other."""
-        found: list[objects.Blob] = []
-        for first in range(0, len(oids), _AT_ONCE):
-            some = oids[first : first + _AT_ONCE]
-            output = self._put("\n".join(map(Oid, some)))
-            for oid in some:
-                blob = objects.read_blob(oid, output, max_bytes)
-                if blob is None:  # it died, see below
-                    self.close()
-                    break
-                found.append(blob)
-            found += [self.blob(oid, max_bytes) for oid in oids[len(found) : first + len(some)]]
-        return found
+    def ask_ahead(self, oids: Sequence[Oid], max_bytes: int) -> None:
+        """Let git read some files while something else is done; `receive` gives them in turn."""
+        self._asked += [(oid, max_bytes) for oid in oids]
+        # If git has died, that shows when its answers are read.
+        with contextlib.suppress(BrokenPipeError):
+            self._write("\n".join(map(Oid, oids)))
+
+    def receive(self) -> objects.Blob:
+        """The next one of what was asked for ahead."""
+        if not self._early:
+            self._receive()
+        return self._early.popleft()
+
+    def _receive(self) -> None:
+        oid, max_bytes = self._asked.popleft()
+        blob = objects.read_blob(oid, self._output, max_bytes)
+        if blob is not None:
+            self._early.append(blob)
+            return
+        # It dies at an object that a partial clone does not have: now one after another.
+        again = [(oid, max_bytes), *self._asked]
+        self.close()
+        self._early += [self.blob(*each) for each in again]
 
     def at(self, commit: Oid, path: str, max_bytes: int) -> objects.Blob | None:
         """What a commit has at a path; None if it has nothing there."""
@@ -68,6 +81,7 @@ class Reader:
         return (self._ask_any(Oid(commit)) or b"").partition(b"\n\n")[2]
 
     def close(self) -> None:
+        self._asked.clear()
         if self._process is not None:
             process.end(self._process)
             self._process = None
@@ -100,14 +114,26 @@ class Reader:
         return data if words[1] == b"commit" else None
 
     def _put(self, question: str) -> io.BufferedReader:
-        if self._process is None:
-            with process.starting():
-                self._process = self._git.runner.start("cat-file", "--batch")
-        stdin = cast(io.BufferedWriter, self._process.stdin)
+        """Where the answer to a question comes; what was asked before it has been read."""
+        while self._asked:
+            self._receive()
         try:
-            stdin.write(objects.path_bytes(question) + b"\n")
-            stdin.flush()
+            self._write(question)
         except BrokenPipeError:
             self.close()
             raise errors.GitError("Git ended while it was asked for objects.") from None
+        return self._output
+
+    def _write(self, question: str) -> None:
+        if self._process is None:
+            with process.starting():
+                self._process = self._git.runner.start("cat-file", "--batch")
+            process.widen(self._output)
+        stdin = cast(io.BufferedWriter, self._process.stdin)
+        stdin.write(objects.path_bytes(question) + b"\n")
+        stdin.flush()
+
+    @property
+    def _output(self) -> io.BufferedReader:
+        assert self._process is not None  # noqa: S101 - it was asked something
         return cast(io.BufferedReader, self._process.stdout)

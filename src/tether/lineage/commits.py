@@ -190,18 +190,17 @@ class Comparison:
     ) -> set[str]:
         """The files on one side of the commit that may have partners of some symbols."""
         found = set()
-        self._files.prefetch(side.items())
+        self._files.expect(side.items())
         names = [_definition(source, number) for number in numbers]
-        pages = [set(source.lines(number)) for number in numbers]
+        pages = [_page(source, number) for number in numbers]
         for each, oid in side.items():
             if each == path:
                 continue
             data = self._files.data(each, oid) or b""
-            if any(name.search(data) and self._is_moved(name, each) for name in names) or any(
-                sum(line in data for line in lines) >= candidates.enough_lines(len(lines))
-                for lines in pages
-                if lines
-            ):
+            if any(
+                name in data and definition.search(data) and self._is_moved(definition, each)
+                for name, definition in names
+            ) or any(_is_shared(page, data) for page in pages):
                 found.add(each)
         pairs = self._few_pairs([each for each in found if each in self._new])
         return {*found, *(old for old, _ in pairs)}
@@ -240,15 +239,36 @@ def code_files(changes: list[Change], family: str = "") -> list[Change]:
     return [each for each in changes if languages.of_path(each.path)]
 
 
-def _definition(source: sources.Source, number: int) -> re.Pattern[bytes]:
-    """What the definition of a name may look like: more than definitions, but few other places."""
+def _definition(source: sources.Source, number: int) -> tuple[bytes, re.Pattern[bytes]]:
+    """A name and what its definition may look like: more than that, but few other places."""
     symbol = source.symbols[number]
-    name = re.escape(symbol.name.encode())
+    name = symbol.name.encode()
+    word = re.escape(name)
     if symbol.kind == "class":
-        return re.compile(_CLASS_WORDS + name + rb"\b")
+        return name, re.compile(_CLASS_WORDS + word + rb"\b")
     # A name after a dot is used and not defined, but for languages that assign to it.
     dot = rb"" if languages.family(source.path) == "ecmascript" else rb"\."
-    return re.compile(rb"(?<![\w" + dot + rb"])" + name + rb"\b")
+    return name, re.compile(rb"(?<![\w" + dot + rb"])" + word + rb"\b")
+
+
+def _page(source: sources.Source, number: int) -> list[bytes]:
+    """The lines of a symbol, the longest ones first: they stand in the fewest places."""
+    return sorted(set(source.lines(number)), key=len, reverse=True)
+
+
+def _is_shared(page: list[bytes], data: bytes) -> bool:
+    """Whether enough of some lines stand in a file."""
+    needed = candidates.enough_lines(len(page))
+    left = len(page)
+    for line in page:
+        if left < needed:
+            break
+        left -= 1
+        if line in data:
+            needed -= 1
+            if not needed:
+                return True
+    return False
 
 
 def _line(data: bytes, place: int) -> bytes:

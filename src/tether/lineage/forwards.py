@@ -101,7 +101,7 @@ class Forwards:
                 raise Unknown
         for first in range(0, len(every), _AHEAD):
             some = every[first : first + _AHEAD]
-            self.files.prefetch(_contents(some))
+            self.files.expect(_contents(some))
             for commit in some:
                 self._states[commit.oid] = self._after(commit)
         self.commits = len(every)

@@ -6,6 +6,7 @@ a machine for machines, missing in this clone, or something that a grammar choke
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 
 from tether.git import Blob, Git, Oid
@@ -20,6 +21,8 @@ _MINIFIED_LINE_BYTES = 400
 _MINIFIED_FROM_BYTES = 10_000
 # How much is kept at a time.
 _MAX_KEPT_BYTES = 64 * 1024 * 1024
+# How many files git reads ahead: all of them are read before anything else is answered.
+_ASKED = 12
 
 WhyNot = Literal["too large", "minified", "binary", "missing", "no grammar", "quarantined"]
 
@@ -49,6 +52,9 @@ class Library:
         self._data: dict[Oid, bytes | None] = {}
         self._sources: dict[tuple[str, Oid], sources.Source | None] = {}
         self._kept_bytes = 0
+        self._expected: dict[Oid, str] = {}
+        self._asked: dict[Oid, str] = {}
+        """What git is reading."""
 
     def close(self) -> None:
         self.reader.close()
@@ -58,13 +64,30 @@ class Library:
         """The content of a file; None if it is not one that people write code in."""
         if oid in self._data:
             return self._data[oid]
+        while oid in self._asked or oid in self._expected:
+            self._ask_ahead()
+            blob = self.reader.receive()
+            self._take(self._asked.pop(blob.oid), blob)
+            if blob.oid == oid:
+                return self._data[oid]
         return self._take(path, self.reader.blob(oid, MAX_BYTES))
 
-    def prefetch(self, files: Iterable[tuple[str, Oid]]) -> None:
-        """Read the content of several files that will be asked for."""
-        wanted = {oid: path for path, oid in files if oid not in self._data}
-        for blob in self.reader.blobs(list(wanted), MAX_BYTES):
-            self._take(wanted[blob.oid], blob)
+    def expect(self, files: Iterable[tuple[str, Oid]]) -> None:
+        """Let git read some files that will be asked for in this order; no others from now on."""
+        self._expected = {
+            oid: path for path, oid in files if oid not in self._data and oid not in self._asked
+        }
+        self._ask_ahead()
+
+    def _ask_ahead(self) -> None:
+        if len(self._asked) > _ASKED // 2:
+            return
+        some = dict(itertools.islice(self._expected.items(), _ASKED - len(self._asked)))
+        if some:
+            self.reader.ask_ahead(list(some), MAX_BYTES)
+            self._asked |= some
+            for oid in some:
+                del self._expected[oid]
 
     def _take(self, path: str, blob: Blob) -> bytes | None:
         why = _why_not(blob.data) if blob.data is not None else _WHY_MISSING[blob.why_missing]

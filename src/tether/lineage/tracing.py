@@ -23,8 +23,6 @@ from tether.lineage import (
     symbols,
 )
 
-# How many versions of a file are read before it is known whether they are needed.
-_AHEAD = 24
 _MAX_STEPS_LOST = 200
 # Greater than the number of any parent: what is born on the way is born after its turnings.
 _LAST = 1 << 16
@@ -124,7 +122,7 @@ class Tracer:
         """Follow the symbol through the commits of one path."""
         wanted = _Wanted(start.sight)
         for some in start.steps:
-            self._prefetch(start.path, some)
+            self._expect(start.path, some)
             for step in some:
                 for expected in wanted.pop(step.oid):
                     for parent, there in self._before(step, expected):
@@ -132,9 +130,9 @@ class Tracer:
                 if wanted.is_empty:
                     return
 
-    def _prefetch(self, path: str, steps: list[Step]) -> None:
-        olds = [step.change.old_oid for step in steps[:_AHEAD] if step.change is not None]
-        self._files.prefetch((path, oid) for oid in olds if not oid.is_null)
+    def _expect(self, path: str, steps: list[Step]) -> None:
+        olds = [step.change.old_oid for step in steps if step.change is not None]
+        self._files.expect((path, oid) for oid in olds if not oid.is_null)
 
     def _before(self, step: Step, expected: _Sight | _Lost) -> list[tuple[Oid, _Sight | _Lost]]:
         """Where the symbol was in the steps before this one, after writing down what changed."""

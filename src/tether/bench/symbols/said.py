@@ -6,6 +6,7 @@ next, and what it needed of time and memory is its own.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import resource
@@ -61,6 +62,8 @@ class Engine(NamedTuple):
 
     trace: Callable[[str, oracle.Question], list[Change]]
     compare: Callable[[str, Oid, Oid | None], list[Match]]
+    prepare: Callable[[str, str], None] = lambda *_: None
+    """What is done once for a repository and a kind of file, and is no part of a question."""
 
 
 class Cost(NamedTuple):
@@ -81,12 +84,14 @@ class Told(NamedTuple):
 
 
 def tether() -> Engine:
-    """Tether itself. Its parsers are loaded here, because no question should pay for them."""
-    from tether.lineage import commits, tracing
+    """Tether itself."""
+    from tether.lineage import commits, grammars, languages, tracing
+
+    repository_at = functools.cache(Git)
 
     def trace(repository: str, question: oracle.Question) -> list[Change]:
         found = tracing.trace(
-            Git(repository),
+            repository_at(repository),
             question.commit,
             question.path,
             question.first_line,
@@ -100,14 +105,22 @@ def tether() -> Engine:
     def compare(repository: str, commit: Oid, parent: Oid | None) -> list[Match]:
         return [
             Match(_spot(each.before), _spot(each.after), each.relation, frozenset(each.kinds))
-            for each in commits.compare(Git(repository), commit, parent)
+            for each in commits.compare(repository_at(repository), commit, parent)
         ]
 
-    return Engine(trace, compare)
+    def prepare(repository: str, path: str) -> None:
+        # The same is done for Git in `git_lines`.
+        repository_at(repository).runner.call("rev-parse", "--git-dir")
+        language = languages.of_path(path)
+        if language is not None:
+            grammars.load(language)
+
+    return Engine(trace, compare, prepare)
 
 
 def traced(engine: Engine, repository: str, question: oracle.Question) -> Told:
     """What the engine says of a symbol's history."""
+    engine.prepare(repository, question.path)
     rows, cost, error = _alone(lambda: engine.trace(repository, question))
     changes = [
         Change(commit, frozenset(kinds), _read_spot(before), _read_spot(after))

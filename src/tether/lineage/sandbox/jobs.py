@@ -115,7 +115,7 @@ def _outlines(files: library.Library, wanted: Outlines) -> object:
     found: list[object] = []
     for first in range(0, len(blobs), _AHEAD):
         some = blobs[first : first + _AHEAD]
-        files.prefetch(some)
+        files.expect(some)
         for path, oid in some:
             source = files.source(path, oid)
             why_not = "" if source else _why_not(files, path)
