@@ -88,6 +88,27 @@ def test_a_history_goes_up_to_what_cannot_be_parsed(scene: Scene) -> None:
     assert told.history.unknown == ("f.py: quarantined",)
 
 
+def test_a_symbol_seen_at_a_glance_is_not_guessed_where_its_file_cannot_be_parsed(
+    scene: Scene,
+) -> None:
+    body = "(one):\n    two = one + 1\n    return two\n"
+    end = "\n\ndef end():\n    return {}\n"
+    file = scene.path / "f.py"
+    for text in (
+        f"def old{body}{end.format(0)}",
+        f"def new{body}{end.format(0)}\n\n# order_to_crash\n",
+        f"def new{body}{end.format(0)}",
+    ):
+        file.write_text(text)
+        tip = scene.commit(other=f"{len(text)}")
+    with scene.box() as box:
+        told = box.history(tip, "f.py#new")
+        [blamed] = box.quarantine.all()
+    assert (blamed.path, told.history.changes) == ("f.py", ())
+    renamed = Git(scene.path).resolve("HEAD~1")
+    assert f"{renamed[:12]}: f.py could not be read as before" in told.history.unknown
+
+
 def test_without_a_limit_of_time_a_hang_is_no_answer(scene: Scene) -> None:
     """The control: it is the limit that ends the grammar, not the scene."""
     commit = scene.commit(bad="order_to_spin")
