@@ -15,9 +15,13 @@ from tether.lineage import sources, symbols
 
 _BRACES = b"{}"
 _NO_BRACES = bytes(byte for byte in range(256) if byte not in _BRACES)
+_BRACE = re.compile(rb"[{}]")
 _SAID = re.compile(rb"\S")
 # Nobody leaves more blanks between two definitions, in bytes.
 _FAR = 2000
+_COMMENT_STARTS = (b"//", b"/*", b"*", b"#")
+_LONG_QUOTES = (b'"""', b"'''")
+_NAMESPACE = re.compile(rb"\b(?:namespace|package|module|mod|impl|trait|extension)\b[^\n{]*")
 _INDENTATION = re.compile(rb"^([ \t]*)[^\s]", re.MULTILINE)
 
 
@@ -66,18 +70,17 @@ def before(glance: Glance, data: bytes, nesting: str) -> Glance | None:
 def changed(glance: Glance, data: bytes, nesting: str, parse: Parse) -> Glance | None:
     """The symbol in an earlier version that has it otherwise, if its own lines say enough.
 
-    It must have the same declaration, once, in the same place, and the same lines around it. What
-    lies between those is parsed, and must be one symbol and nothing else.
+    It must have the same declaration, once, in the same place. What lies between the lines around
+    it, or up to its last brace, is parsed, and must be one symbol and nothing else.
     """
     symbol = glance.source.symbols[glance.number]
     declaration = glance.source.data[symbol.head : symbol.body]
     place = data.find(declaration) if declaration.strip() else -1
     if nesting == "words" or place < 0 or data.find(declaration, place + 1) >= 0:
         return None
-    above, below = _above(glance.data, glance.start), _below(glance.data, glance.end)
-    start = data.rfind(above, 0, place) + len(above)
-    end = data.find(below, place + len(declaration)) if below.strip() else len(data)
-    if start < len(above) or end < 0 or not _is_right_inside(glance, data, start, nesting):
+    start = _start(glance, data, place)
+    end = _end(glance, data, place + len(declaration), nesting)
+    if start < 0 or end < 0 or not _is_right_inside(glance, data, start, nesting):
         return None
     opening, closing = b"", b""
     for outer in _declarations(glance):
@@ -95,21 +98,68 @@ def changed(glance: Glance, data: bytes, nesting: str, parse: Parse) -> Glance |
     return None
 
 
+def _start(glance: Glance, data: bytes, place: int) -> int:
+    """Where a symbol begins in another version, by what is above it; -1 if that is not there."""
+    above = _above(glance.data, glance.start)
+    if not above.strip():
+        return len(above) if data.startswith(above) else -1
+    found = data.rfind(above, 0, place)
+    return found + len(above) if found >= 0 else -1
+
+
+def _end(glance: Glance, data: bytes, place: int, nesting: str) -> int:
+    """Where it ends, by the line below it or by its braces; -1 if these are not there."""
+    below = _below(glance.data, glance.end)
+    if not below.strip():
+        return len(data.rstrip())
+    end = data.find(below, place)
+    if end >= 0 or nesting != "braces" or data[place : place + 1] != b"{":
+        return end
+    depth = 0
+    for brace in _BRACE.finditer(data, place):
+        depth += 1 if brace[0] == b"{" else -1
+        if not depth:
+            # What follows on its line may belong to it, as a semicolon does.
+            newline = data.find(b"\n", brace.end())
+            rest = data[brace.end() : newline if newline >= 0 else None]
+            return -1 if rest.strip() else brace.end()
+    return -1
+
+
 def _is_right_inside(glance: Glance, data: bytes, start: int, nesting: str) -> bool:
     """Whether a place in another version is right inside what the symbol stands in."""
     between = _between(glance, data, start)
-    if between is None:
+    if between is None or not _is_alike_before(glance, data, start, nesting):
         return False
     if nesting == "indentation":
-        return _is_indented(between[-1], _column(data, start))
+        return all(map(_is_indented, between))
     left = [_unbalanced(part) for part in between]
-    if not any(left):
+    is_plain = not _outermost(glance).container
+    if is_plain and not any(left):
         return True
-    # Braces in texts and comments: they count as long as they are the same in both versions.
-    known = _between(glance, glance.data, glance.start)
+    # Braces in texts and comments, and those of namespaces: they count as long as they are the
+    # same in both versions.
+    known = _between(glance, glance.data, glance.start) or []
     symbol = glance.source.symbols[glance.number]
-    is_plain = symbol.container == _around(glance)
-    return is_plain and known is not None and [_unbalanced(part) for part in known] == left
+    is_told = not any(left) or symbol.container == _around(glance)
+    return is_told and [_unbalanced(part) for part in known] == left
+
+
+def _is_alike_before(glance: Glance, data: bytes, start: int, nesting: str) -> bool:
+    """Whether texts, comments and namespaces that go on to a symbol do so in both versions."""
+    sides = (glance.data[: glance.start], data[:start])
+    if _left_open(sides[0], nesting) != _left_open(sides[1], nesting):
+        return False
+    if not _outermost(glance).container:
+        return True
+    return _NAMESPACE.findall(sides[0]) == _NAMESPACE.findall(sides[1])
+
+
+def _left_open(data: bytes, nesting: str) -> list[int]:
+    """Whether long texts or comments are open at the end of something."""
+    if nesting == "indentation":
+        return [data.count(mark) % 2 for mark in _LONG_QUOTES]
+    return [int(data.rfind(b"/*") > data.rfind(b"*/"))]
 
 
 def _between(glance: Glance, data: bytes, start: int) -> list[bytes] | None:
@@ -130,6 +180,13 @@ def _around(glance: Glance) -> str:
     return glance.source.symbols[parent].qualified if parent >= 0 else ""
 
 
+def _outermost(glance: Glance) -> symbols.Symbol:
+    symbol = glance.source.symbols[glance.number]
+    while symbol.parent >= 0:
+        symbol = glance.source.symbols[symbol.parent]
+    return symbol
+
+
 def _declarations(glance: Glance) -> list[bytes]:
     """How what it stands in is declared, from the outside in, up to where its body begins."""
     found = []
@@ -142,9 +199,18 @@ def _declarations(glance: Glance) -> list[bytes]:
 
 
 def _above(data: bytes, start: int) -> bytes:
-    """The last line before a place that says something, and all that follows it."""
-    said = len(data[max(0, start - _FAR) : start].rstrip()) + max(0, start - _FAR)
-    return data[data.rfind(b"\n", 0, said) + 1 : start]
+    """The last line before a place that says something, and all that follows it.
+
+    Comments are not enough: what they belong to depends on what is before them.
+    """
+    first = end = start
+    while first:
+        said = len(data[max(0, end - _FAR) : end].rstrip()) + max(0, end - _FAR)
+        first = end = data.rfind(b"\n", 0, said) + 1
+        line = data[first:said].strip()
+        if not line.startswith(_COMMENT_STARTS) and not line.endswith(b"*/"):
+            break
+    return data[first:start]
 
 
 def _below(data: bytes, end: int) -> bytes:
@@ -166,8 +232,9 @@ def _column(data: bytes, start: int) -> int:
     return start - (data.rfind(b"\n", 0, start) + 1)
 
 
-def _is_indented(part: bytes, column: int) -> bool:
-    """Whether no line is less indented than the symbol, so that none can be around it."""
+def _is_indented(part: bytes) -> bool:
+    """Whether no line is less indented than what follows, so that none can be around that."""
+    column = len(part) - (part.rfind(b"\n") + 1)
     lines = part[part.find(b"\n") + 1 :] if column else b""
     return all(len(blank) >= column for blank in _INDENTATION.findall(lines))
 
