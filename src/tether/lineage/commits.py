@@ -24,6 +24,9 @@ _CLASS_WORDS = (
     rb"[^\n;{]{0,200}?\b"
 )
 
+# Of so few bytes nothing can be told.
+_SAYS_NOTHING = 5
+
 
 class Origin(NamedTuple):
     """Where a symbol was before a commit."""
@@ -252,8 +255,13 @@ def _definition(source: sources.Source, number: int) -> tuple[bytes, re.Pattern[
 
 
 def _page(source: sources.Source, number: int) -> list[bytes]:
-    """The lines of a symbol, the longest ones first: they stand in the fewest places."""
-    return sorted(set(source.lines(number)), key=len, reverse=True)
+    """The lines of a symbol without its name, the longest first: they stand in the fewest places.
+
+    What is one line long may have no other one but that.
+    """
+    name = re.compile(rb"\b" + re.escape(source.symbols[number].name.encode()) + rb"\b")
+    pieces = (piece.strip() for line in source.lines(number) for piece in name.split(line))
+    return sorted({piece for piece in pieces if len(piece) > _SAYS_NOTHING}, key=len, reverse=True)
 
 
 def _is_shared(page: list[bytes], data: bytes) -> bool:

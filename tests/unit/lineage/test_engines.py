@@ -98,6 +98,17 @@ def test_a_function_is_followed_through_name_file_and_folder(story: Story) -> No
     }
 
 
+def test_one_line_is_known_by_what_it_says_beside_its_name(story: Story) -> None:
+    line = '= ("--all", "--durable", "fsync", "reference", "objects", "quiet", "no-ext", "text")\n'
+    words = line.replace(", ", " + 1, ")
+    born = story.commit(a=f"{FETCH}\n\n_DURABLE {words}", c=COUNT)
+    moved = story.commit(a=FETCH, b=f"OPTIONS {words}", c=f"{COUNT}\n\n{STORE}")
+    assert _kinds(story.told()["b.py#OPTIONS@1"]) == {
+        moved: ("move", "rename"),
+        born: ("introduced",),
+    }
+
+
 def test_a_merge_that_takes_one_side_is_no_change(story: Story) -> None:
     story.commit(a=FETCH + "\n\n" + STORE)
     story.git("checkout", "-qb", "side")
