@@ -22,6 +22,8 @@ _ALIKE_WITH_SAME_NAME = 0.3
 # Where more files than these are left, only those that kept their names are compared.
 _MAX_LEFT = 600
 _RARE_LINE = 8
+# Of more pairs with the same content, as of empty files, none is better than another.
+_MAX_COPIES = 10_000
 
 
 def by_name(changes: Sequence[Change], content: Content, path: str) -> str | None:
@@ -42,25 +44,28 @@ class Renames:
         deleted = {c.path: c.old_oid for c in changes if c.status == "D"}
         added = {c.path: c.new_oid for c in changes if c.status == "A"}
         self._pairs = _identical(deleted, added)
+        self._befores = {new: old for old, new in self._pairs.items()}
         for old, new in self._pairs.items():
             del deleted[old], added[new]
         self._is_bulk = len(deleted) + len(added) > _MAX_LEFT
         self._deleted, self._added = deleted, added
-        self._names = _by_file_name(deleted).keys() & _by_file_name(added).keys()
+        self._by_name = (_by_file_name(deleted), _by_file_name(added))
+        self._names = self._by_name[0].keys() & self._by_name[1].keys()
         self._is_done: set[str] = set()
         self._is_all_done = False
         self._lines: dict[str, Counter[bytes]] = {}
+        self._sizes: dict[str, int] = {}
 
     def before(self, path: str) -> str | None:
         """The path that an added file had before."""
         self.settle_name(os.path.basename(path))
-        if path not in self._pairs.values() and path in self._added:
+        if path not in self._befores and path in self._added:
             self._settle_rest()
         return self.known(path)
 
     def known(self, path: str) -> str | None:
         """The same as far as it is settled."""
-        return next((old for old, new in self._pairs.items() if new == path), None)
+        return self._befores.get(path)
 
     def pairs(self) -> dict[str, str]:
         """Every deleted file and what it became."""
@@ -86,17 +91,14 @@ class Renames:
                 self._pair(*self._left(name), _ALIKE_WITH_SAME_NAME)
 
     def _left(self, name: str | None = None) -> tuple[dict[str, Oid], dict[str, Oid]]:
-        """What has no partner yet, on both sides."""
-        taken = {*self._pairs, *self._pairs.values()}
-        sides = [
-            {
-                path: oid
-                for path, oid in side.items()
-                if path not in taken and name in (None, os.path.basename(path))
-            }
-            for side in (self._deleted, self._added)
-        ]
-        return sides[0], sides[1]
+        """What has no partner yet, on both sides; of all names or of one."""
+        deleted, added = self._deleted, self._added
+        if name is not None:
+            deleted, added = (side[name] for side in self._by_name)
+        return (
+            {path: oid for path, oid in deleted.items() if path not in self._pairs},
+            {path: oid for path, oid in added.items() if path not in self._befores},
+        )
 
     def _pair(self, deleted: dict[str, Oid], added: dict[str, Oid], needed: float) -> None:
         """The most alike first, and of those equally alike the ones with the nearest paths."""
@@ -104,14 +106,19 @@ class Renames:
         for old, new in self._candidates(deleted, added):
             if languages.family(old) != languages.family(new):
                 continue
-            score = _alike(self._lines[old], self._lines[new])
+            score = self._alike(old, new)
             if score >= needed:
                 scored.append((-round(score, 6), -_common_parts(old, new), old, new))
-        taken: set[str] = set()
         for _, _, old, new in sorted(scored):
-            if old not in self._pairs and new not in taken:
-                self._pairs[old] = new
-                taken.add(new)
+            if old not in self._pairs and new not in self._befores:
+                self._pairs[old], self._befores[new] = new, old
+
+    def _alike(self, old: str, new: str) -> float:
+        """How much of two files is the same, by the bytes of their lines."""
+        one, other = self._lines[old], self._lines[new]
+        both = sum(len(line) * min(n, other[line]) for line, n in one.items() if line in other)
+        total = self._sizes[old] + self._sizes[new]
+        return 2 * both / total if total else 0.0
 
     def _candidates(self, deleted: dict[str, Oid], added: dict[str, Oid]) -> set[tuple[str, str]]:
         """Pairs that share a line that few others have."""
@@ -119,7 +126,8 @@ class Renames:
         for side, paths in enumerate((deleted, added)):
             for path, oid in sorted(paths.items()):
                 if path not in self._lines:
-                    self._lines[path] = _lines(self._content(path, oid) or b"")
+                    lines = self._lines[path] = _lines(self._content(path, oid) or b"")
+                    self._sizes[path] = sum(len(line) * n for line, n in lines.items())
                 for line in self._lines[path]:
                     by_line[line][side].append(path)
         found: set[tuple[str, str]] = set()
@@ -141,7 +149,7 @@ def _identical(deleted: dict[str, Oid], added: dict[str, Oid]) -> dict[str, str]
         olds = by_oid.get(oid, ())
         if len(olds) == copies[oid] == 1:
             pairs[olds[0]] = new
-        else:
+        elif len(olds) * copies[oid] <= _MAX_COPIES:
             scored += [(-_common_parts(old, new), old, new) for old in olds]
     scored.sort()
     taken: set[str] = set()
@@ -161,13 +169,6 @@ def _by_file_name(paths: dict[str, Oid]) -> dict[str, dict[str, Oid]]:
 
 def _lines(data: bytes) -> Counter[bytes]:
     return Counter(line for line in map(bytes.strip, data.split(b"\n")) if len(line) > 3)
-
-
-def _alike(one: Counter[bytes], other: Counter[bytes]) -> float:
-    total = sum(len(line) * n for line, n in one.items())
-    total += sum(len(line) * n for line, n in other.items())
-    both = sum(len(line) * min(n, other[line]) for line, n in one.items() if line in other)
-    return 2 * both / total if total else 0.0
 
 
 def _common_parts(old: str, new: str) -> int:
