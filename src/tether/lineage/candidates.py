@@ -15,6 +15,10 @@ from tether.lineage import likeness, sources, symbols
 Ref = tuple[int, int]
 """A file and a symbol of it, by their numbers."""
 
+Gap = tuple[Ref | None, Ref | None]
+"""The neighbours before and after; None at the beginning and at the end."""
+_NOWHERE: Gap = (None, None)
+
 # A line or a name that stands in more places than this says nothing about where something was.
 _COMMON = 20
 # Two of the first members of a class tell it; what is so small is told by all of its words.
@@ -32,8 +36,12 @@ class Left:
         olds: Mapping[Ref, Ref],
         news: Sequence[Ref],
         file_of: Mapping[int, int],
+        settled: Mapping[Ref, Ref],
     ) -> None:
-        """Those before come with what they stand in, as it is after."""
+        """Those before come with what they stand in, as it is after.
+
+        Settled are all that have partners, before and after.
+        """
         self._before, self._after = before, after
         self._olds, self._news, self._file_of = olds, news, file_of
         names = [
@@ -47,6 +55,10 @@ class Left:
         self._lonely_news = _single(names[1])
         self._only_olds = _single(_grouped((self._place_before(ref), ref) for ref in olds))
         self._only_news = _single(_grouped((self._place_after(ref), ref) for ref in news))
+        self._gaps_before = _gaps(before, olds, settled)
+        self._gaps_after = _gaps(after, news, {new: new for new in settled.values()})
+        self._alone_olds = _single(_grouped((self._gap_before(ref), ref) for ref in olds))
+        self._alone_news = _single(_grouped((self._gap_after(ref), ref) for ref in news))
 
     def is_lonely(self, old: Ref, new: Ref) -> bool:
         """Whether no other one left has the name of the one or of the other."""
@@ -55,6 +67,16 @@ class Left:
     def is_only(self, old: Ref, new: Ref) -> bool:
         """Whether each is the only one left of its kind in its place."""
         return old in self._only_olds and new in self._only_news
+
+    def is_between_same(self, old: Ref, new: Ref) -> bool:
+        """Whether both stand in the same place between the same neighbours."""
+        gap = self._gaps_before.get(old)
+        is_gap = gap is not None and gap != _NOWHERE
+        return is_gap and self._gap_before(old) == self._gap_after(new)
+
+    def is_alone(self, old: Ref, new: Ref) -> bool:
+        """Whether each is the only one left of its kind between its neighbours."""
+        return old in self._alone_olds and new in self._alone_news
 
     def pairs(self) -> Iterator[tuple[Ref, Ref]]:
         """Those that are worth a comparison."""
@@ -84,6 +106,31 @@ class Left:
     def _place_after(self, ref: Ref) -> Hashable:
         symbol = self._after[ref[0]].symbols[ref[1]]
         return (ref[0], symbol.parent), symbols.family(symbol.kind)
+
+    def _gap_before(self, ref: Ref) -> Hashable:
+        return self._place_before(ref), self._gaps_before.get(ref)
+
+    def _gap_after(self, ref: Ref) -> Hashable:
+        return self._place_after(ref), self._gaps_after.get(ref)
+
+
+def _gaps(
+    files: Sequence[sources.Source], left: Iterable[Ref], settled: Mapping[Ref, Ref]
+) -> dict[Ref, Gap]:
+    """The neighbours with partners between which each of these stands, as they are after."""
+    found: dict[Ref, Gap] = {}
+    for file, around in {(file, files[file].symbols[number].parent) for file, number in left}:
+        previous: Ref | None = None
+        waiting: list[Ref] = []
+        for number in files[file].children[around]:
+            following = settled.get((file, number))
+            if following is None:
+                waiting.append((file, number))
+                continue
+            found.update((ref, (previous, following)) for ref in waiting)
+            previous, waiting = following, []
+        found.update((ref, (previous, None)) for ref in waiting)
+    return found
 
 
 def enough_lines(count: int) -> int:

@@ -31,6 +31,10 @@ class Facts(NamedTuple):
     """Whether what they stand in is the same."""
     is_only: bool
     """Whether each of them is the only one left of its kind there."""
+    is_between_same: bool
+    """Whether they stand between the same neighbours."""
+    is_alone: bool
+    """Whether each of them is the only one left of its kind between its neighbours."""
     is_called_anew: bool
     """Whether the one is called where the other was."""
 
@@ -50,6 +54,7 @@ def judge(facts: Facts) -> Verdict:
     """Whether two are one."""
     rank = facts.likeness + 0.2 * facts.is_namesake + 0.15 * facts.is_same_place
     rank += 0.05 * facts.is_same_file + 0.1 * facts.names + 0.2 * facts.is_called_anew
+    rank += 0.1 * facts.is_between_same
     if facts.is_namesake:
         needed, evidence = _needed_of_namesakes(facts), "same name elsewhere"
     elif facts.is_same_place:
@@ -70,18 +75,30 @@ def _needed_of_namesakes(facts: Facts) -> float:
         needed -= 0.1 * max(0, min(2, facts.name_words - 1))
         needed -= 0.4 * facts.signatures if facts.is_same_file else 0
         needed = max(0.1, needed)
-    return max(needed, 0.85) if facts.words < _FEW_WORDS else needed
+    if facts.words < _FEW_WORDS:
+        needed = max(needed, 0.85)
+    # The same name does not speak against those who stay where they are.
+    return min(needed, _needed_in_place(facts)) if facts.is_same_place else needed
 
 
 def _needed_in_place(facts: Facts) -> float:
     # Names that share most of their words say more than those that share some.
     needed = 0.7 - 0.2 * facts.names - 0.4 * max(0.0, facts.names - 0.5)
     needed -= 0.15 * (facts.signatures > 0.85) + 0.25 * facts.is_called_anew
-    needed -= 0.15 * facts.is_only
+    needed -= 0.15 * facts.is_only + _lessened_between(facts)
+    needed = max(0.2, needed)
     if facts.words >= _FEW_WORDS:
         return needed
     is_backed = facts.names >= 0.5 or facts.is_called_anew or facts.is_only
+    is_backed = is_backed or (facts.is_between_same and facts.is_alone)
     return max(needed, 0.5 if is_backed else 0.85)
+
+
+def _lessened_between(facts: Facts) -> float:
+    """Who edits a symbol in its place, name and all, leaves what stands around it."""
+    if not facts.is_between_same:
+        return 0.0
+    return 0.25 if facts.is_alone else 0.15
 
 
 def _needed_elsewhere(facts: Facts) -> float:

@@ -253,7 +253,8 @@ class Matcher:
         olds = [ref for ref in self.left_before() if self._symbol_before(ref).kind in families]
         news = [ref for ref in self.left_after() if self._symbol_after(ref).kind in families]
         places = {old: self._place_now(old) for old in olds}
-        return candidates.Left(self.before, self.after, places, news, self.file_of)
+        settled = {old: found.after for old, found in self.by_before.items()}
+        return candidates.Left(self.before, self.after, places, news, self.file_of, settled)
 
     def _judge(self, old: Ref, new: Ref, left: candidates.Left) -> evidence.Verdict:
         was, now = self._symbol_before(old), self._symbol_after(new)
@@ -274,6 +275,8 @@ class Matcher:
                 is_same_file=is_same_file,
                 is_same_place=self._is_same_place(old, new),
                 is_only=left.is_only(old, new),
+                is_between_same=left.is_between_same(old, new),
+                is_alone=left.is_alone(old, new),
                 # Where several classes become one, its name stands where all of theirs stood.
                 is_called_anew=now.kind != "class" and self._is_called_anew(old, new),
             )

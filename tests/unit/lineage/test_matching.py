@@ -93,3 +93,32 @@ def test_the_order_of_files_decides_nothing() -> None:
     found = partners(before, after)
     renamed = {f"z{9 - int(path[0])}.py": text for path, text in before.items()}
     assert partners(renamed, after) == found
+
+
+def test_one_that_stands_between_the_same_neighbours_needs_less_in_common() -> None:
+    first = "def first(a):\n    return open_first(a, 1)\n\n"
+    last = "def last(z):\n    return close_last(z, 9)\n\n"
+    more = "def more(b):\n    return amount(b, 5)\n\n"
+    old = "def find(name, where):\n    known = where.tasks()\n    for each in known:\n"
+    old += "        if each.name == name:\n            return each\n    raise Missing(name)\n\n"
+    new = "def load(name, where):\n    known = where.tasks()\n    return known[name]\n\n"
+    before = first + old + last
+    assert in_one(before, first + new + last + more)["find"] == "load"
+    assert "find" not in in_one(before, first + last + more + new)
+
+
+def test_of_two_copies_the_one_between_the_same_neighbours_is_the_old_one() -> None:
+    first = "def first(a):\n    return open_first(a, 1)\n\n"
+    last = "def last(z):\n    return close_last(z, 9)\n\n"
+    body = "    known = where.tasks()\n    check(known, limit)\n    return known[name]\n\n"
+    before = f"{first}def find(name, where):\n{body}{last}"
+    copy, kept = f"def copy(name, where):\n{body}", f"def kept(name, where):\n{body}"
+    assert in_one(before, copy + first + kept + last)["find"] == "kept"
+    assert in_one(before, first + copy + last + kept)["find"] == "copy"
+
+
+def test_a_short_method_keeps_its_name_when_its_owner_is_called_otherwise() -> None:
+    before = "draw.clip = function(ctx, to) {\n  ctx.save();\n  clip(to);\n};\n"
+    before += "draw.unclip = function(ctx) {\n  ctx.restore();\n};\n"
+    after = before.replace("draw.", "canvas.").replace("ctx.restore()", "ctx.restoreAll()")
+    assert in_one(before, after, "a.js")["draw.unclip"] == "canvas.unclip"
