@@ -8,7 +8,7 @@ from __future__ import annotations
 from tether.hints import NamedTuple
 
 # Symbols with fewer words than this look like many others.
-_FEW_WORDS = 12
+FEW_WORDS = 12
 
 
 class Facts(NamedTuple):
@@ -69,13 +69,13 @@ def _needed_of_namesakes(facts: Facts) -> float:
     needed = 0.4 if facts.is_same_file else 0.5
     if facts.is_lonely and facts.is_class:
         # Hardly ever does a class go and another one of the same name come for another reason.
-        return 0.2 if facts.words >= _FEW_WORDS else 0.5
+        return 0.2 if facts.words >= FEW_WORDS else 0.5
     if facts.is_lonely:
         # Implementations of one interface have the same name and parameters in many files.
         needed -= 0.1 * max(0, min(2, facts.name_words - 1))
         needed -= 0.4 * facts.signatures if facts.is_same_file else 0
         needed = max(0.1, needed)
-    if facts.words < _FEW_WORDS:
+    if facts.words < FEW_WORDS:
         needed = max(needed, 0.85)
     # The same name does not speak against those who stay where they are.
     return min(needed, _needed_in_place(facts)) if facts.is_same_place else needed
@@ -87,7 +87,7 @@ def _needed_in_place(facts: Facts) -> float:
     needed -= 0.15 * (facts.signatures > 0.85) + 0.25 * facts.is_called_anew
     needed -= 0.15 * facts.is_only + _lessened_between(facts)
     needed = max(0.2, needed)
-    if facts.words >= _FEW_WORDS:
+    if facts.words >= FEW_WORDS:
         return needed
     is_backed = facts.names >= 0.5 or facts.is_called_anew or facts.is_only
     is_backed = is_backed or (facts.is_between_same and facts.is_alone)
@@ -98,11 +98,14 @@ def _lessened_between(facts: Facts) -> float:
     """Who edits a symbol in its place, name and all, leaves what stands around it."""
     if not facts.is_between_same:
         return 0.0
-    return 0.25 if facts.is_alone else 0.15
+    if facts.is_alone:
+        return 0.25
+    # Which one of several it is, the name has to say.
+    return 0.15 if facts.names >= 0.5 else 0.0
 
 
 def _needed_elsewhere(facts: Facts) -> float:
-    if facts.words < _FEW_WORDS:
+    if facts.words < FEW_WORDS:
         return 0.95 if facts.is_class and facts.names >= 0.5 else 2.0
     if facts.is_class:
         return 0.7 - 0.2 * facts.names

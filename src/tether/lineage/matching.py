@@ -21,6 +21,8 @@ _ANOTHER_SIGNATURE = "same name, another signature"
 # So much alike, and so much more than the one that has the name now, must another one be.
 _VERY_ALIKE = 0.75
 _CLEARLY = 0.2
+# Where the signature stayed with the name, the content must be nearly untouched in the other one.
+_UNTOUCHED = 0.95
 
 
 class Partners(NamedTuple):
@@ -114,32 +116,47 @@ class Matcher:
 
     def _match_displaced(self, old: Ref, new: Ref) -> None:
         """Those whose name another one has now: their content under a new name next to it."""
-        doubtful = [
-            found
-            for number in self.after[new[0]].children.get(new[1], ())
-            if (found := self.by_after.get((new[0], number))) is not None
-            and found.evidence == _ANOTHER_SIGNATURE
-        ]
-        if not doubtful:
-            return
+        while scored := self._displaced(old, new):
+            for score, was, now, found in scored:
+                is_still = self.by_before.get(found.before) == found
+                is_free = was not in self.by_before or now not in self.by_after
+                if is_still and is_free:
+                    del self.by_before[found.before], self.by_after[found.after]
+                if was not in self.by_before and now not in self.by_after:
+                    self.partner(was, now, _sure(-score), "its name went to another")
+
+    def _displaced(self, old: Ref, new: Ref) -> list[tuple[float, Ref, Ref, Partners]]:
+        """Who is clearly more alike than those that have the name: the most alike come first."""
         olds, news = self._free_inside(old, new)
+        if not olds and not news:
+            return []
         scored = []
-        for found in doubtful:
-            kept = self._overload_likeness(found.before, found.after) + _CLEARLY
+        for number in self.after[new[0]].children.get(new[1], ()):
+            found = self.by_after.get((new[0], number))
+            if found is None or not self._is_doubtful(found):
+                continue
+            is_same = found.evidence == SAME_NAME
+            alike = self.likeness if is_same else self._overload_likeness
+            kept = alike(found.before, found.after) + _CLEARLY
+            needed = max(_UNTOUCHED if is_same else _VERY_ALIKE, kept)
             others = [(found.before, each) for each in news]
             others += [(each, found.after) for each in olds]
             for was, now in others:
+                if is_same and self._is_namesake(was, now):
+                    continue  # of overloads, the one that kept the signature is the same
                 if self._is_same_sort(was, now) and not self._is_delegating(found, was, now):
-                    score = self._overload_likeness(was, now)
-                    if score >= max(_VERY_ALIKE, kept):
+                    score = alike(was, now)
+                    if score >= needed:
                         scored.append((-score, was, now, found))
-        for score, was, now, found in sorted(scored):
-            is_still = self.by_before.get(found.before) == found
-            is_free = was not in self.by_before or now not in self.by_after
-            if is_still and is_free:
-                del self.by_before[found.before], self.by_after[found.after]
-            if was not in self.by_before and now not in self.by_after:
-                self.partner(was, now, _sure(-score), "its name went to another")
+        return sorted(scored)
+
+    def _is_doubtful(self, found: Partners) -> bool:
+        """Whether a name may have gone to another one."""
+        if found.evidence == _ANOTHER_SIGNATURE:
+            return True
+        (old_file, old), (new_file, new) = found.before, found.after
+        is_kept = found.evidence == SAME_NAME
+        return is_kept and is_rewritten(self.before[old_file], old, self.after[new_file], new)
 
     def _is_delegating(self, found: Partners, was: Ref, now: Ref) -> bool:
         """Whether the one that has the name calls the one that has the content: it was split."""
@@ -311,6 +328,9 @@ class Matcher:
     def _is_same_place(self, old: Ref, new: Ref) -> bool:
         return self._place_now(old) == (new[0], self._symbol_after(new).parent)
 
+    def _is_namesake(self, old: Ref, new: Ref) -> bool:
+        return self._symbol_before(old).name == self._symbol_after(new).name
+
     def _is_same_sort(self, old: Ref, new: Ref) -> bool:
         """Whether one could become the other at all."""
         was, now = self._symbol_before(old).kind, self._symbol_after(new).kind
@@ -363,7 +383,19 @@ def unmistakable(before: sources.Source, after: sources.Source, number: int) -> 
         if before.symbols[each].signature == symbol.signature
     ]
     is_alone = len(olds) == 1 and _is_alone(after, number, after.named[(symbol.parent, *key)])
-    return olds[0] if is_alone else None
+    if not is_alone or is_rewritten(before, olds[0], after, number):
+        return None
+    return olds[0]
+
+
+def is_rewritten(before: sources.Source, old: int, after: sources.Source, new: int) -> bool:
+    """Whether a function has the name and signature of another one and little of its content."""
+    return (
+        symbols.family(after.symbols[new].kind) == "function"
+        and before.body(old) != after.body(new)
+        and before.bag(old).total() >= evidence.FEW_WORDS
+        and likeness.of_symbols(before, old, after, new) <= 1 - _CLEARLY
+    )
 
 
 def _sure(score: float) -> float:

@@ -122,3 +122,37 @@ def test_a_short_method_keeps_its_name_when_its_owner_is_called_otherwise() -> N
     before += "draw.unclip = function(ctx) {\n  ctx.restore();\n};\n"
     after = before.replace("draw.", "canvas.").replace("ctx.restore()", "ctx.restoreAll()")
     assert in_one(before, after, "a.js")["draw.unclip"] == "canvas.unclip"
+
+
+def numbered(*bodies: tuple[int, str]) -> str:
+    return "".join(
+        f"def test_{number}():\n    one = make({word}, {word}_limit)\n"
+        f"    check(one.{word}, one.size)\n    assert one.{word}() == [{word}, {word}_rest]\n\n"
+        for number, word in bodies
+    )
+
+
+def test_names_that_move_up_by_one_leave_the_content_where_it_is() -> None:
+    before = numbered((1, "red"), (2, "green"), (3, "blue"))
+    after = numbered((1, "new"), (2, "red"), (3, "green"), (4, "blue"))
+    told = {"test_1": "test_2", "test_2": "test_3", "test_3": "test_4"}
+    assert in_one(before, after) == told
+
+
+def test_a_rewritten_function_keeps_its_name_if_no_other_has_its_content() -> None:
+    before = numbered((1, "red"))
+    assert in_one(before, numbered((1, "new"), (2, "green"))) == {"test_1": "test_1"}
+
+
+def test_of_overloads_the_one_with_the_same_parameters_stays_the_same() -> None:
+    steps = "".join(f"p.write{n}(out{n}, limit{n}, a.{n}); " for n in range(20))
+    body = f" {{ Pack p = open(a); {steps}}}\n"
+    before = f"class A {{\n  void send(int a){body}}}\n"
+    after = (
+        "class A {\n  void send(int a) { Task t = new Task(a, now); queue.add(t); t.start(); }\n"
+    )
+    after += f"  void send(int a, boolean b){body}}}\n"
+    olds, news = source("A.java", before), source("A.java", after)
+    matcher = matching.Matcher([olds], [news], [(0, 0)])
+    matcher.run()
+    assert news.symbols[matcher.by_before[0, 1].after[1]].signature == "(int a)"
