@@ -159,14 +159,20 @@ class Matcher:
         return is_kept and is_rewritten(self.before[old_file], old, self.after[new_file], new)
 
     def _is_delegating(self, found: Partners, was: Ref, now: Ref) -> bool:
-        """Whether the one that has the name calls the one that has the content: it was split."""
+        """Whether the one that has the name calls the one that has the content: it was split.
+
+        Not if it has other parameters and does much else: then it calls this as any one may.
+        """
         if was == found.before:
-            source, number, name = self.after[found.after[0]], found.after[1], now
-            wanted = self._symbol_after(name).name
+            source, number = self.after[found.after[0]], found.after[1]
+            content, wanted = self.before[was[0]].bag(was[1]), self._symbol_after(now).name
         else:
-            source, number, name = self.before[found.before[0]], found.before[1], was
-            wanted = self._symbol_before(name).name
-        return wanted.encode() in source.bag(number)
+            source, number = self.before[found.before[0]], found.before[1]
+            content, wanted = self.after[now[0]].bag(now[1]), self._symbol_before(was).name
+        bag = source.bag(number)
+        has_others = self._signatures(found.before, found.after) < 0.5 < self._signatures(was, now)
+        does_much = 2 * bag.total() > content.total()
+        return wanted.encode() in bag and not (has_others and does_much)
 
     def _free_inside(self, old: Ref, new: Ref) -> tuple[list[Ref], list[Ref]]:
         """The functions without partners right inside of two containers."""

@@ -53,6 +53,16 @@ def test_a_name_stays_with_the_one_that_calls_its_old_content() -> None:
     assert in_one("class A:\n" + LOAD, after)["A.load"] == "A.load"
 
 
+def test_a_name_goes_to_one_that_does_much_else_beside_calling_its_old_content() -> None:
+    after = "class A:\n" + LOAD.replace("load(", "load_file(")
+    after += "    def load(self, *given):\n        first = given[0]\n"
+    after += "        if isinstance(first, Stream):\n            return self.attach(first)\n"
+    after += "        return self.load_file(*given)\n"
+    assert in_one("class A:\n" + LOAD, after)["A.load"] == "A.load_file"
+    more = after.replace("load(self, *given)", "load(self, path, mode, given)")
+    assert in_one("class A:\n" + LOAD, more)["A.load"] == "A.load"
+
+
 def test_a_short_function_is_known_by_the_calls_that_were_renamed() -> None:
     before = "def size(of):\n    return of.n\n\ndef use(x):\n    log(size(x))\n    return x\n"
     after = (
