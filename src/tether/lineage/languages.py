@@ -8,7 +8,7 @@ from importlib import metadata
 from tether.hints import Literal, NamedTuple
 
 # Another number makes every file be parsed again, because symbols come out otherwise.
-EXTRACTOR_VERSION = 1
+EXTRACTOR_VERSION = 2
 
 
 class Language(NamedTuple):

@@ -241,8 +241,27 @@ def test_what_only_javascript_has_is_found_where_it_belongs() -> None:
     (function () { exports.open = async () => {}; })();
     """
     assert names_in("javascript", source) == [
+        "Widget",
         "Widget.render",
         "Widget.statics.make",
         "Widget.draw",
         "exports.open",
+    ]
+
+
+def test_an_object_with_functions_is_a_symbol_and_one_with_data_is_a_place() -> None:
+    source = """
+    export default { data() {} };
+    function open() {
+      const local = { done: () => 1 }, plain = { a: 1, b: { c() {} } };
+      return local;
+    }
+    """
+    assert names_in("javascript", source) == [
+        "default",
+        "default.data",
+        "open",
+        "open.local",
+        "open.local.done",
+        "open.plain.b.c",
     ]

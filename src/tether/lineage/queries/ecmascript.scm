@@ -82,6 +82,49 @@
   right: (class body: (_) @body)) @class
 ((export_statement value: (class !name body: (_) @body) @class) (#set! name "default"))
 
+; Objects with functions in them are as good as classes, and so is what a class is made from by a
+; call: `Dog = Animal.extend({...})`.
+(variable_declarator
+  name: (identifier) @name
+  value: (object [
+    (method_definition)
+    (pair value: [(arrow_function) (function_expression) (generator_function)])
+  ]) @body) @class
+(assignment_expression
+  left: [
+    (identifier) @name
+    (member_expression
+      object: [(this) (identifier) @receiver (member_expression) @receiver] property: (_) @name)
+  ]
+  right: (object [
+    (method_definition)
+    (pair value: [(arrow_function) (function_expression) (generator_function)])
+  ]) @body) @class
+((export_statement
+  value: (object [
+    (method_definition)
+    (pair value: [(arrow_function) (function_expression) (generator_function)])
+  ]) @body @class)
+  (#set! name "default"))
+((variable_declarator
+  name: (identifier) @name
+  value: (call_expression arguments: (arguments (object [
+    (method_definition)
+    (pair value: [(arrow_function) (function_expression) (generator_function)])
+  ]) @body))) @class
+  (#match? @name "^_*[A-Z]"))
+((assignment_expression
+  left: [
+    (identifier) @name
+    (member_expression
+      object: [(this) (identifier) @receiver (member_expression) @receiver] property: (_) @name)
+  ]
+  right: (call_expression arguments: (arguments (object [
+    (method_definition)
+    (pair value: [(arrow_function) (function_expression) (generator_function)])
+  ]) @body))) @class
+  (#match? @name "^_*[A-Z]"))
+
 ; What is only imported is defined elsewhere.
 ((variable_declarator
   value: [
@@ -124,16 +167,18 @@
   name: (identifier) @name value: (call_expression arguments: (arguments (object)))) @scope
 (pair key: [(property_identifier) @name (string (string_fragment) @name)] value: (object)) @scope
 (assignment_expression left: (_) @name right: (object)) @scope
+(assignment_expression
+  left: (_) @name right: (call_expression arguments: (arguments (object)))) @scope
 
 (export_statement declaration: (_) @wrapped) @wrapper
 (export_statement value: (_) @wrapped) @wrapper
 (lexical_declaration
   . (variable_declarator
-    value: [(arrow_function) (function_expression) (generator_function) (class)]) @wrapped
+    value: [(arrow_function) (function_expression) (generator_function) (class) (object)]) @wrapped
 ) @wrapper
 (variable_declaration
   . (variable_declarator
-    value: [(arrow_function) (function_expression) (generator_function) (class)]) @wrapped
+    value: [(arrow_function) (function_expression) (generator_function) (class) (object)]) @wrapped
 ) @wrapper
 [
   (program (lexical_declaration . (variable_declarator) @wrapped) @wrapper)
