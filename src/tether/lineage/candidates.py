@@ -142,7 +142,9 @@ def _signs(source: sources.Source, ref: Ref, file_after: int) -> list[Hashable]:
     """What makes two symbols worth a comparison, beside their place and their lines."""
     number = ref[1]
     symbol = source.symbols[number]
-    signs: list[Hashable] = [frozenset(likeness.parts(symbol.name)), ("file", file_after)]
+    words = list(likeness.parts(symbol.name))
+    signs: list[Hashable] = [frozenset(words), ("file", file_after)]
+    signs += [(file_after, *pair) for pair in itertools.pairwise(words)]
     if symbol.kind == "class":
         inside = {source.local_name(each) for each in source.children.get(number, ())}
         signs += itertools.combinations(sorted(inside - {symbol.name})[:_MEMBERS], 2)

@@ -109,4 +109,5 @@ def _needed_elsewhere(facts: Facts) -> float:
         return 0.95 if facts.is_class and facts.names >= 0.5 else 2.0
     if facts.is_class:
         return 0.7 - 0.2 * facts.names
-    return 0.8 - 0.2 * facts.names - 0.2 * facts.is_called_anew
+    needed = 0.8 - 0.2 * facts.names - 0.2 * facts.is_called_anew
+    return min(needed, 0.6) if facts.is_same_file else needed

@@ -166,3 +166,22 @@ def test_of_overloads_the_one_with_the_same_parameters_stays_the_same() -> None:
     matcher = matching.Matcher([olds], [news], [(0, 0)])
     matcher.run()
     assert news.symbols[matcher.by_before[0, 1].after[1]].signature == "(int a)"
+
+
+def test_of_many_that_moved_in_their_file_names_tell_who_is_compared() -> None:
+    words = [4 * chr(97 + number) for number in range(25)]
+    call = "limit, size, rest, more, other, depth, width, height"
+    olds = [f"def load_{w}_user(self):\n    check(one, {w}, {call})\n" for w in words]
+    news = [f"    def read_{w}_user(self):\n        check(two, {w}, {call})\n" for w in words]
+    told = in_one("".join(olds), "class B:\n" + "".join(news))
+    assert told == {f"load_{w}_user": f"B.read_{w}_user" for w in words}
+
+
+def test_a_function_that_stays_in_its_file_needs_less_than_one_that_leaves_it() -> None:
+    before = "class A:\n" + LOAD
+    after = "def fetch(path, mode):\n    handle = open_handle(path, mode)\n"
+    after += "    answer = handle.read_all(chunked)\n    return decode(answer, path)\n\n"
+    after += "class A:\n    pass\n"
+    assert in_one(before, after)["A.load"] == "fetch"
+    moved = partners({"a.py": before}, {"a.py": "class A:\n    pass\n", "b.py": after[:150]})
+    assert "A.load" not in moved
