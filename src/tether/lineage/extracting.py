@@ -32,6 +32,9 @@ _CLOSED = frozenset(("function", "method", "constant"))
 _LONGEST_GAP = 1000
 _LONGEST_NAMES = 500
 _NOTHING = (b"", b";")
+# What may be called by a text, as tests are in JavaScript.
+_QUOTED = frozenset(("class", "function"))
+_QUOTES = "'\"`"
 _INDENT = b" \t\r\f\xef\xbb\xbf"
 _SEPARATOR = re.compile(r"::|\\")
 
@@ -257,6 +260,8 @@ class _Page:
         if "name" not in parts:
             return self.grammar.names[pattern] or ""
         name = self._words(parts["name"][-1])
+        if role in _QUOTED and len(name) > 1 and name[0] in _QUOTES and name[0] == name[-1]:
+            name = name[1:-1]
         if "as" in parts:
             return f"<{name} as {self._words(parts['as'][0])}>"
         if role == "anonymous":

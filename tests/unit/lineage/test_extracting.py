@@ -265,3 +265,24 @@ def test_an_object_with_functions_is_a_symbol_and_one_with_data_is_a_place() -> 
         "open.local.done",
         "open.plain.b.c",
     ]
+
+
+def test_tests_in_javascript_are_called_by_their_sentences() -> None:
+    source = """
+    describe.skip("a cart", () => {
+      it('adds up', function (done) { const sum = () => 1; });
+      test.each([1, 2])(`takes %d`, (count) => {});
+      it('is to be written');
+      items.test('adds', () => {});
+    });
+    """
+    assert names_in("javascript", source) == [
+        "a cart",
+        "a cart.adds up",
+        "a cart.adds up.sum",
+        "a cart.takes %d",
+    ]
+    assert [each.kind for each in outline_of("javascript", source).symbols[:2]] == [
+        "class",
+        "method",
+    ]

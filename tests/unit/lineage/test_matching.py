@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tether.lineage import extracting, languages, matching, sources
+from tether.lineage import changes, extracting, languages, matching, sources
 
 LOAD = """    def load(self, path, mode):
         handle = open_handle(path, mode)
@@ -185,3 +185,9 @@ def test_a_function_that_stays_in_its_file_needs_less_than_one_that_leaves_it() 
     assert in_one(before, after)["A.load"] == "fetch"
     moved = partners({"a.py": before}, {"a.py": "class A:\n    pass\n", "b.py": after[:150]})
     assert "A.load" not in moved
+
+
+def test_a_test_that_gets_another_sentence_has_only_another_name() -> None:
+    before = source("a.js", "it('adds up', () => {\n  check(cart.sum(), 3, limit);\n});\n")
+    after = source("a.js", 'it("adds it", () => {\n  check(cart.sum(), 3, limit);\n});\n')
+    assert changes.kinds(before, 0, after, 0, keeps_container=True) == ("rename",)

@@ -82,6 +82,28 @@
   right: (class body: (_) @body)) @class
 ((export_statement value: (class !name body: (_) @body) @class) (#set! name "default"))
 
+; Tests are functions whose names are sentences.
+((call_expression
+  function: [
+    (identifier) @_test
+    (member_expression object: (identifier) @_test)
+    (call_expression function: (member_expression object: (identifier) @_test))
+  ]
+  arguments: (arguments
+    . [(string) (template_string)] @name
+    [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @class
+  (#match? @_test "^[xf]?(describe|context|suite)$"))
+((call_expression
+  function: [
+    (identifier) @_test
+    (member_expression object: (identifier) @_test)
+    (call_expression function: (member_expression object: (identifier) @_test))
+  ]
+  arguments: (arguments
+    . [(string) (template_string)] @name
+    [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @function
+  (#match? @_test "^[xf]?(it|test|specify)$"))
+
 ; Objects with functions in them are as good as classes, and so is what a class is made from by a
 ; call: `Dog = Animal.extend({...})`.
 (variable_declarator
