@@ -86,7 +86,7 @@ def _needed_in_place(facts: Facts) -> float:
     needed = 0.7 - 0.2 * facts.names - 0.4 * max(0.0, facts.names - 0.5)
     needed -= 0.15 * (facts.signatures > 0.85) + 0.25 * facts.is_called_anew
     needed -= 0.15 * facts.is_only + _lessened_between(facts)
-    needed = max(0.2, needed)
+    needed = max(0.1, needed)
     if facts.words >= FEW_WORDS:
         return needed
     is_backed = facts.names >= 0.5 or facts.is_called_anew or facts.is_only

@@ -34,7 +34,7 @@ _LONGEST_NAMES = 500
 _NOTHING = (b"", b";")
 # What may be called by a text, as tests are in JavaScript.
 _QUOTED = frozenset(("class", "function"))
-_QUOTES = "'\"`"
+_QUOTES = "'\""
 _INDENT = b" \t\r\f\xef\xbb\xbf"
 _SEPARATOR = re.compile(r"::|\\")
 

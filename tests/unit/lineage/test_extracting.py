@@ -239,6 +239,7 @@ def test_what_only_javascript_has_is_found_where_it_belongs() -> None:
     var Widget = createClass({ render() {}, statics: { make: function () {} } });
     Widget.prototype.draw = function (x) {};
     (function () { exports.open = async () => {}; })();
+    module.exports = Widget.extend({ hide() {} });
     """
     assert names_in("javascript", source) == [
         "Widget",
@@ -246,6 +247,8 @@ def test_what_only_javascript_has_is_found_where_it_belongs() -> None:
         "Widget.statics.make",
         "Widget.draw",
         "exports.open",
+        "module.exports",
+        "module.exports.hide",
     ]
 
 

@@ -90,7 +90,7 @@
     (call_expression function: (member_expression object: (identifier) @_test))
   ]
   arguments: (arguments
-    . [(string) (template_string)] @name
+    . [(string) @name (template_string . (string_fragment) @name)]
     [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @class
   (#match? @_test "^[xf]?(describe|context|suite)$"))
 ((call_expression
@@ -100,7 +100,7 @@
     (call_expression function: (member_expression object: (identifier) @_test))
   ]
   arguments: (arguments
-    . [(string) (template_string)] @name
+    . [(string) @name (template_string . (string_fragment) @name)]
     [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @function
   (#match? @_test "^[xf]?(it|test|specify)$"))
 
@@ -145,7 +145,7 @@
     (method_definition)
     (pair value: [(arrow_function) (function_expression) (generator_function)])
   ]) @body))) @class
-  (#match? @name "^_*[A-Z]"))
+  (#match? @name "^_*[A-Z]|^exports$"))
 
 ; What is only imported is defined elsewhere.
 ((variable_declarator
