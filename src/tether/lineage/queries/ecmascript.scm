@@ -84,25 +84,17 @@
 
 ; Tests are functions whose names are sentences.
 ((call_expression
-  function: [
-    (identifier) @_test
-    (member_expression object: (identifier) @_test)
-    (call_expression function: (member_expression object: (identifier) @_test))
-  ]
+  function: (_) @_test
   arguments: (arguments
     . [(string) @name (template_string . (string_fragment) @name)]
     [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @class
-  (#match? @_test "^[xf]?(describe|context|suite)$"))
+  (#match? @_test "^[xf]?(describe|context|suite)\\b"))
 ((call_expression
-  function: [
-    (identifier) @_test
-    (member_expression object: (identifier) @_test)
-    (call_expression function: (member_expression object: (identifier) @_test))
-  ]
+  function: (_) @_test
   arguments: (arguments
     . [(string) @name (template_string . (string_fragment) @name)]
     [(arrow_function body: (_) @body) (function_expression body: (_) @body)])) @function
-  (#match? @_test "^[xf]?(it|test|specify)$"))
+  (#match? @_test "^[xf]?(it|test|specify)\\b"))
 
 ; Objects with functions in them are as good as classes, and so is what a class is made from by a
 ; call: `Dog = Animal.extend({...})`.
