@@ -24,6 +24,26 @@ def shared(one: Bag, other: Bag) -> int:
     return sum(min(count, other[word]) for word, count in one.items() if word in other)
 
 
+def of_ends(one: bytes, other: bytes) -> float:
+    """How much of the longer one stands at the beginning and the end of both."""
+    longest, shortest = max(len(one), len(other)), min(len(one), len(other))
+    first = _common(one, other, shortest)
+    last = _common(one[::-1], other[::-1], shortest - first)
+    return (first + last) / longest if longest else 1.0
+
+
+def _common(one: bytes, other: bytes, most: int) -> int:
+    """How many bytes at the beginning are the same, found by halves."""
+    least = 0
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
 def of_names(one: str, other: str) -> float:
     """How much of their words two names share: `loadUser` and `load_users` all of them."""
     if one == other:

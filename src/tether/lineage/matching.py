@@ -396,10 +396,13 @@ def unmistakable(before: sources.Source, after: sources.Source, number: int) -> 
 
 def is_rewritten(before: sources.Source, old: int, after: sources.Source, new: int) -> bool:
     """Whether a function has the name and signature of another one and little of its content."""
+    was, now = before.body(old), after.body(new)
+    if was == now or symbols.family(after.symbols[new].kind) != "function":
+        return False
+    if likeness.of_ends(was, now) > 1 - _CLEARLY / 2:
+        return False  # most edits are small, and words take longer to count
     return (
-        symbols.family(after.symbols[new].kind) == "function"
-        and before.body(old) != after.body(new)
-        and before.bag(old).total() >= evidence.FEW_WORDS
+        before.bag(old).total() >= evidence.FEW_WORDS
         and likeness.of_symbols(before, old, after, new) <= 1 - _CLEARLY
     )
 

@@ -205,7 +205,7 @@ class Tracer:
         seen = glances.before(here, data, language.nesting) or glances.changed(
             here, data, language.nesting, lambda part: self._files.part(path, oid, part)
         )
-        if seen is not None:
+        if seen is not None and not _is_rewritten(seen, here):
             return seen
         before = self._files.source(path, oid)
         there = matching.unmistakable(before, glance.source, glance.number) if before else None
@@ -351,6 +351,11 @@ class Tracer:
         place = change.after or change.before
         assert place is not None  # noqa: S101 - a change has at least one side
         self._found.setdefault((change.commit, place.path, place.qualified), change)
+
+
+def _is_rewritten(before: glances.Glance, after: glances.Glance) -> bool:
+    """Whether somebody else may have what it was: the whole file has to say."""
+    return matching.is_rewritten(before.source, before.number, after.source, after.number)
 
 
 def _place(glance: glances.Glance) -> history.Place:

@@ -109,6 +109,17 @@ def test_one_line_is_known_by_what_it_says_beside_its_name(story: Story) -> None
     }
 
 
+def test_content_that_went_on_under_another_name_is_followed(story: Story) -> None:
+    other = COUNT.replace("count(words)", "fetch(url, timeout)")
+    born = story.commit(a=f"{STORE}\n\n{FETCH}\n\nEND = 1\n")
+    split = story.commit(
+        a=f"{STORE}\n\n{other}\n\nEND = 1\n\n\n{FETCH.replace('fetch', 'fetch_all')}"
+    )
+    told = story.told()
+    assert _kinds(told["a.py#fetch_all@1"]) == {split: ("rename",), born: ("introduced",)}
+    assert _kinds(told["a.py#fetch@1"]) == {split: ("introduced",)}
+
+
 def test_a_merge_that_takes_one_side_is_no_change(story: Story) -> None:
     story.commit(a=FETCH + "\n\n" + STORE)
     story.git("checkout", "-qb", "side")
