@@ -108,6 +108,7 @@ class Matcher:
                     [each for each in news if (new[0], each) not in self.by_after],
                 )
         self._match_displaced(old, new)
+        self._match_other_kind(old, new)
         self._match_only_class(old, new)
         for number in after.children.get(new[1], ()):
             found = self.by_after.get((new[0], number))
@@ -191,6 +192,21 @@ class Matcher:
                 ]
             )
         return sides[0], sides[1]
+
+    def _match_other_kind(self, old: Ref, new: Ref) -> None:
+        """What kept its name and became something else: a constant a function, that a class."""
+        sides: list[dict[str, list[Ref]]] = [{}, {}]
+        for side, (file, around), files, taken in (
+            (sides[0], old, self.before, self.by_before),
+            (sides[1], new, self.after, self.by_after),
+        ):
+            for each in files[file].children.get(around, ()):
+                if (file, each) not in taken:
+                    side.setdefault(files[file].local_name(each), []).append((file, each))
+        for name, news in sides[1].items():
+            olds = sides[0].get(name, [])
+            if len(olds) == len(news) == 1:
+                self.partner(olds[0], news[0], 0.9, "same name, another kind")
 
     def _match_only_class(self, old: Ref, new: Ref) -> None:
         """The one class that is left on each side of a container, if they are alike."""

@@ -120,6 +120,17 @@ def test_content_that_went_on_under_another_name_is_followed(story: Story) -> No
     assert _kinds(told["a.py#fetch@1"]) == {split: ("introduced",)}
 
 
+def test_who_keeps_its_name_may_become_something_else(story: Story) -> None:
+    born = story.commit(a=f"{STORE}\n\nLIMIT = 10\n", b=COUNT)
+    became = story.commit(
+        a=f"{STORE}\n\ndef LIMIT(word):\n    return len(word) * 10\n",
+        b="class count:\n    def __init__(self, words):\n        self.words = sorted(words)\n",
+    )
+    told = story.told()
+    assert set(_kinds(told["a.py#LIMIT@1"])) == {became, born}
+    assert set(_kinds(told["b.py#count@1"])) == {became, born}
+
+
 def test_a_merge_that_takes_one_side_is_no_change(story: Story) -> None:
     story.commit(a=FETCH + "\n\n" + STORE)
     story.git("checkout", "-qb", "side")
