@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from tether.lineage import sources
 
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
+_VARIABLE = re.compile(rb"(?<![\w$\x80-\xff.])[\w$\x80-\xff]+")
 _OPENING = {b"(": b")", b"[": b"]", b"{": b"}"}
 _BRACKET = re.compile(rb"[()\[\]{},]")
 # Commas between the types of a type are not commas between parameters.
 _GENERIC = re.compile(rb"<[^<>]*>")
 _CONTINUING = (b".", b"?", b":", b"+", b"&&", b"||", b"=")
-_CONTINUED = (b"=", b"+", b"&&", b"||", b"->", b",", b"\\")
+_CONTINUED = (b"=", b"+", b"&&", b"||", b"->", b",", b"\\", b" ?")
 _IN_NAMES = bytes(byte for byte in range(256) if _WORD.match(bytes([byte])))
 _LINK = re.compile(rb"\.\s*[\w$]+")
 _SELF = frozenset((b"self", b"cls", b"this"))
@@ -36,7 +37,7 @@ def replaced(
     for before, old, after, new in pairs:
         is_function = after.symbols[new].kind in ("function", "method")
         if is_function and before.body(old) != after.body(new):
-            olds, news = statements(body(before, old)), statements(body(after, new))
+            olds, news = statements(before.own_body(old)), statements(after.own_body(new))
             lost = {tuple(_WORD.findall(each)) for each in olds if each not in set(news)}
             gained = {tuple(_WORD.findall(each)) for each in news if each not in set(olds)}
             found |= _replaced(lost, gained)
@@ -59,12 +60,6 @@ def _replaced(lost: set[tuple[bytes, ...]], gained: set[tuple[bytes, ...]]) -> s
 
 def _around(words: tuple[bytes, ...], word: bytes) -> tuple[tuple[bytes, ...], ...]:
     return tuple(() if each == word else (each,) for each in words)
-
-
-def body(source: sources.Source, number: int) -> bytes:
-    """The code of a function without its head and the symbols inside."""
-    symbol = source.symbols[number]
-    return source.own_code(number)[symbol.body - symbol.head :]
 
 
 def parameters(signature: bytes) -> list[bytes]:
@@ -159,11 +154,11 @@ def _after_blanks(text: bytes, start: int) -> int:
 
 
 def applied(body: bytes, names: list[bytes], values: list[bytes]) -> bytes:
-    """A body with the names of parameters replaced."""
+    """A body with the names of parameters replaced, but not those of members: `this.name`."""
     known = {name: value for name, value in zip(names, values, strict=False) if name != value}
     if not known:
         return body
-    return _WORD.sub(lambda word: known.get(word[0], word[0]), body)
+    return _VARIABLE.sub(lambda word: known.get(word[0], word[0]), body)
 
 
 def split(text: bytes) -> list[bytes]:
@@ -187,12 +182,16 @@ def statements(code: bytes) -> list[bytes]:
     depth = 0
     for line in map(bytes.strip, code.split(b"\n")):
         is_going_on = depth > 0 or line.startswith(_CONTINUING)
-        if found and (is_going_on or found[-1].endswith(_CONTINUED)):
+        if found and (is_going_on or _is_continued(found[-1])):
             found[-1] += b" " + line
         elif line:
             found.append(line)
         depth = max(0, depth + _depth(line))
     return found
+
+
+def _is_continued(line: bytes) -> bool:
+    return line.endswith(_CONTINUED) or (line.endswith(b":") and b"? " in line)
 
 
 def _depth(line: bytes) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from tether.lineage import calls, likeness, sources
 
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
+_CALLED = re.compile(rb"([\w$\x80-\xff]+)(?:<[^<>()]*>)?\s*(\(?)")
 # What is no variable: what is called, what belongs to something, what is written in capitals.
 _FIXED = re.compile(
     rb"(?<=\.)[\w$\x80-\xff]+|(?<![\w$\x80-\xff])[\w$\x80-\xff]+(?=\s*\()"
@@ -36,6 +37,7 @@ _KEYWORDS = frozenset(
     b"return new final var let const this self null None true false if else for in not and or "
     b"throw throws static public private protected await async def function val".split()
 )
+_SAYING_NOTHING = _KEYWORDS - {b"this", b"self"}
 
 
 class Part:
@@ -44,12 +46,14 @@ class Part:
     def __init__(self, source: sources.Source, number: int) -> None:
         symbol = source.symbols[number]
         self.path = source.path
-        self._body = calls.body(source, number)
+        self._body = source.own_body(number)
         self._around = frozenset(symbol.container.encode().split(b"."))
         self._is_constructor = symbol.name == symbol.container.rpartition(".")[2]
         # Other constructors of its class call it so; whoever else makes one has taken out nothing.
         self.name = b"this" if self._is_constructor else symbol.name.encode()
         self._parameters = calls.parameters(symbol.signature.encode())
+        self._statements = calls.statements(self._body)
+        self._own = [self._own_words(each) for each in self._statements]
         namesakes = sum(each.name == symbol.name for each in source.symbols if each != symbol)
         # Only where there are others of its name do calls tell by their arguments which is meant.
         self._is_open = not namesakes or _is_open(symbol.signature.encode(), len(self._parameters))
@@ -57,7 +61,7 @@ class Part:
     @property
     def is_long(self) -> bool:
         """Whether it has so many statements that all of them are hardly elsewhere by chance."""
-        telling = [each for each in calls.statements(self._body) if _words(each).total() > 1]
+        telling = [each for each in self._statements if _words(each).total() > 1]
         return len(telling) > _SHORT
 
     def found_in(
@@ -71,15 +75,16 @@ class Part:
         if not instead or not using:
             return 0.0
         bodies = list(self._as_called(using))
-        best = max((_found_in(calls.statements(body), instead) for body in bodies), default=0.0)
+        best = max((self._share(each, instead, is_near=is_near) for each in bodies), default=0.0)
         if is_near and best < _SAME_EXPRESSION:
             is_one = any(self._stands_for(each, using, instead) for each in bodies)
             best = _SAME_EXPRESSION if is_one else best
         return best if is_near or best >= _MUCH else 0.0
 
     def content_in(self, instead: list[bytes]) -> float:
-        """How much of it stands in some statements, whoever calls it."""
-        return _found_in(calls.statements(self._body), instead)
+        """How much of it stands word for word in some statements, whoever calls it."""
+        there = {_in_order(each) for each in instead}
+        return _share(self._statements, [_in_order(each) in there for each in self._statements])
 
     def is_meant(self, other: sources.Source, calling: list[bytes]) -> bool:
         """Whether calls in another file can be calls of it."""
@@ -91,21 +96,47 @@ class Part:
         on_another = re.compile(_ON_ANOTHER + re.escape(self.name) + rb"\b")
         return not is_own or any(on_another.search(each) for each in calling)
 
-    def _as_called(self, using: list[bytes]) -> Iterator[bytes]:
-        """Its body, and its body with the arguments of each call that it can be called with."""
+    def _as_called(self, using: list[bytes]) -> Iterator[list[bytes]]:
+        """Its statements, also with the arguments of each call that it can be called with."""
         told = list(calls.arguments(b"\n".join(using), self.name))
         fitting = [values for values in told if self._can_take(len(values))]
         if fitting or not told:
-            yield self._body
+            yield self._statements
         for values in fitting:
-            yield calls.applied(self._body, self._parameters, values)
+            yield [calls.applied(each, self._parameters, values) for each in self._statements]
 
     def _can_take(self, count: int) -> bool:
         return self._is_open or count == len(self._parameters)
 
-    def _stands_for(self, body: bytes, using: list[bytes], instead: list[bytes]) -> bool:
+    def _own_words(self, statement: bytes) -> Bag:
+        """What a statement says whatever it is called with; what it calls has its bracket."""
+        blanks = [b""] * len(self._parameters)
+        own = _said(calls.applied(statement, self._parameters, blanks))
+        return Counter({word: count for word, count in own.items() if word not in _SAYING_NOTHING})
+
+    def _share(self, statements: list[bytes], places: list[bytes], *, is_near: bool) -> float:
+        """How much of its statements, as they are called, stands in one of some places.
+
+        What is given to a call stands there before and after, and tells nothing of it. In another
+        file one word more does not either, unless it is called.
+        """
+        found, said = [], Counter[bytes]()
+        for statement, own in zip(statements, self._own, strict=True):
+            shared = max(
+                (own & _said(place) for place in places if _is_same(statement, place)),
+                key=Counter.total,
+                default=Counter[bytes](),
+            )
+            if not is_near:  # where `this` is another one
+                del shared[b"this"], shared[b"self"]
+            found.append(shared.total() > 0)
+            said += shared
+        is_telling = is_near or said.total() > 1 or any(word.endswith(b"(") for word in said)
+        return _share(statements, found) if is_telling else 0.0
+
+    def _stands_for(self, body: list[bytes], using: list[bytes], instead: list[bytes]) -> bool:
         """Whether a call of it stands where an expression like its body stood."""
-        own = _parts(_words(body))
+        own = _parts(word for each in body for word in _words(each).elements())
         for statement in using:
             for before, inside, after in calls.around(statement, self.name):
                 rest = _words(before + b" " + after)
@@ -133,28 +164,37 @@ def _is_like(there: Bag, rest: Bag, given: Bag, own: Bag) -> bool:
     return likeness.shared(expression, own) >= _SAME_EXPRESSION * smaller
 
 
-def _found_in(statements: list[bytes], places: list[bytes]) -> float:
-    """The share of words that are in statements which stand in one of some places."""
-    total = found = 0
-    for statement in statements:
-        words = _words(statement)
-        size = words.total()
-        total += size
-        if size > 1 and any(_is_same(statement, words, place) for place in places):
-            found += size
-    return found / total if total else 0.0
+def _share(statements: list[bytes], found: list[bool]) -> float:
+    """The share of words that are in the statements which were found."""
+    sizes = [_words(each).total() for each in statements]
+    # One word is the name of many things.
+    there = sum(size for size, is_found in zip(sizes, found, strict=True) if is_found and size > 1)
+    return there / sum(sizes) if any(sizes) else 0.0
 
 
-def _is_same(statement: bytes, words: Counter[bytes], place: bytes) -> bool:
+def _in_order(statement: bytes) -> tuple[bytes, ...]:
+    return tuple(_WORD.findall(statement))
+
+
+def _is_same(statement: bytes, place: bytes) -> bool:
+    words = _words(statement)
     if likeness.shared(words, _words(place)) >= _SAME_STATEMENT * words.total():
         return True
     fixed, other = _fixed(statement), _fixed(place)
-    return fixed.total() > 1 and likeness.of_bags(fixed, other) >= _SAME_STATEMENT
+    # The same numbers stand in many statements.
+    is_telling = fixed.total() > 1 and not all(word[:1].isdigit() for word in fixed)
+    return is_telling and likeness.of_bags(fixed, other) >= _SAME_STATEMENT
 
 
 @functools.lru_cache(maxsize=4096)
 def _words(statement: bytes) -> Counter[bytes]:
     return Counter(word for word in _WORD.findall(statement) if word != b"return")
+
+
+@functools.lru_cache(maxsize=4096)
+def _said(statement: bytes) -> Counter[bytes]:
+    """The words of a statement, those that are called with their brackets."""
+    return Counter(word + bracket for word, bracket in _CALLED.findall(statement))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -118,7 +118,7 @@ class _Side:
         for file, number in left:
             if _is_function(files[file], number):
                 name = files[file].symbols[number].name.encode()
-                self._left[file, name] += calls.statements(calls.body(files[file], number))
+                self._left[file, name] += calls.statements(files[file].own_body(number))
         self._by_word: dict[bytes, list[_Survivor]] = defaultdict(list)
         # Who has the content of another and is not called is of its name or stands beside it.
         self._by_name: dict[bytes, list[_Survivor]] = defaultdict(list)

@@ -129,11 +129,18 @@ class Source:
 
     def own_code(self, number: int) -> bytes:
         """Its code without the symbols inside."""
+        return self._own(number, self.symbols[number].head)
+
+    def own_body(self, number: int) -> bytes:
+        """The same without its head."""
+        return self._own(number, self.symbols[number].body)
+
+    def _own(self, number: int, start: int) -> bytes:
         symbol = self.symbols[number]
         inside = [self.symbols[child] for child in self.children.get(number, ())]
         spans = [(one.start, one.end) for one in inside]
-        spans += [*self._comments(symbol.head, symbol.end), *symbol.documentation]
-        return self._cut(symbol.head, symbol.end, spans)
+        spans += [*self._comments(start, symbol.end), *symbol.documentation]
+        return self._cut(start, symbol.end, spans)
 
     def lines(self, number: int) -> list[bytes]:
         """The lines of its code that say something, without their indentation."""

@@ -96,8 +96,95 @@ def test_the_second_half_of_a_function_is_split_from_it_though_nobody_calls_it()
     assert in_one(before, after) == {("split_from", "whole", "half")}
 
 
+def test_a_remark_before_the_first_statement_is_no_part_of_the_body() -> None:
+    lines = [f"    step_{n}(alpha_{n})\n" for n in range(9)]
+    before = "def whole():\n" + "".join(lines)
+    after = f"def whole():\n{''.join(lines[:6])}\ndef half():\n    # Then.\n{''.join(lines[6:])}"
+    assert in_one(before, after) == {("split_from", "whole", "half")}
+
+
 def test_what_was_put_into_its_caller_is_told() -> None:
     before = "def run(a):\n    prepare(a)\n    return go(a)\n\n"
     before += "def prepare(x):\n    clean(x.name)\n    lock(x, 3)\n"
     after = "def run(a):\n    clean(a.name)\n    lock(a, 3)\n    return go(a)\n"
     assert in_one(before, after) == {("inlined_into", "prepare", "run")}
+
+
+def test_a_question_over_several_lines_is_one_statement() -> None:
+    before = {
+        "a.js": "function draw(s) {\n  var top = s < 0 ? low(s, 0) : high(s, 0);\n}\n",
+        "b.js": "",
+    }
+    after = {
+        "a.js": "function draw(s) {\n  var top = limit(s);\n}\n",
+        "b.js": """function limit(s) {
+  return s.isOpen ? 0 :
+    low < 0 && high < 0 ? high :
+    low > 0 && high > 0 ? low : s.first(s.last());
+}
+""",
+    }
+    assert links(before, after) == set()
+
+
+def test_the_member_of_a_parameters_name_is_not_the_parameter() -> None:
+    before = """class Bill {
+  Bill(Order order, Tax tax) {
+    this.total = order.sum().plus(tax.of(order));
+    print(order);
+  }
+}"""
+    after = """class Bill {
+  Bill(Order order, Tax tax) {
+    this(order.sum().plus(tax.of(order)), null);
+    print(order);
+  }
+  Bill(Money total, Date due) {
+    this.total = total;
+    this.due = due;
+  }
+}"""
+    assert in_one(before, after, "Bill.java") == {("split_from", "Bill.Bill", "Bill.Bill")}
+
+
+def test_what_is_given_to_a_call_tells_nothing_of_what_is_called() -> None:
+    before = """class A { void go() {
+  var job = new Job(new Step(left, right, top, bottom));
+  job.run();
+} }"""
+    after = """class A { void go() {
+  var job = Job.maker().setStart(new Step(left, right, top, bottom)).make();
+  job.run();
+} }"""
+    maker = "class M {\n M setStart(Step value) {\n this.start = value;\n return this;\n }\n}"
+    assert links({"A.java": before}, {"A.java": after, "M.java": maker}) == set()
+
+
+def test_the_same_numbers_say_nothing() -> None:
+    before = {
+        "a.js": "function sum(all) {\n  var up = 0, down = 0;\n  add(all, up);\n}\n",
+        "b.js": "",
+    }
+    after = {
+        "a.js": "function sum(all) {\n  var up = start(), down = up;\n  add(all, up);\n}\n",
+        "b.js": "function start() {\n  var x = 0, y = 0;\n  return x + y;\n}\n",
+    }
+    assert links(before, after) == set()
+
+
+def test_a_function_like_another_that_does_not_call_it_is_not_of_it() -> None:
+    before = """def test_one():
+    book = open_book("one", pages=3, lines=20)
+    book.turn(first, 3, 20)
+    assert book.read() == "end of one"
+"""
+    after = """def test_one():
+    book = open_book("one", pages=4)
+    assert book.read() == "four of one"
+
+def test_two():
+    book = open_book("two", pages=3, lines=20)
+    book.turn(second, 3, 20)
+    assert book.read() == "end of two"
+"""
+    assert in_one(before, after) == set()
