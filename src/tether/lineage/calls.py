@@ -19,6 +19,8 @@ _CONTINUED = (b"=", b"+", b"&&", b"||", b"->", b",", b"\\", b" ?")
 _IN_NAMES = bytes(byte for byte in range(256) if _WORD.match(bytes([byte])))
 _LINK = re.compile(rb"\.\s*[\w$]+")
 _SELF = frozenset((b"self", b"cls", b"this"))
+_ON = re.compile(rb"([\w$\x80-\xff]+)\s*(?:\([^()]*\)\s*)?(?:\.|::)\s*$")
+_NEAR = 200
 _FEW_CALLS = 4
 
 
@@ -98,6 +100,15 @@ def around(text: bytes, name: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
         yield before, inside, text[end:]
         if (last := _last_link(text, end)) > end:
             yield before, inside, text[last:]
+
+
+def receivers(text: bytes, name: bytes) -> list[bytes]:
+    """The names that each call of a function is made on: `b` for `a.b.name()`; empty for none."""
+    before = [
+        text[max(0, each.start() - _NEAR) : each.start()] for each in _call(name).finditer(text)
+    ]
+    found = [_ON.search(each) for each in before]
+    return [each[1] if each else b"" for each in found]
 
 
 @functools.lru_cache(maxsize=256)

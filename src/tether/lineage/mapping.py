@@ -47,7 +47,7 @@ class Part:
         symbol = source.symbols[number]
         self.path = source.path
         self._body = source.own_body(number)
-        self._around = frozenset(symbol.container.encode().split(b"."))
+        self.around = frozenset(symbol.container.encode().split(b"."))
         self._is_constructor = symbol.name == symbol.container.rpartition(".")[2]
         # Other constructors of its class call it so; whoever else makes one has taken out nothing.
         self.name = b"this" if self._is_constructor else symbol.name.encode()
@@ -71,7 +71,7 @@ class Part:
 
         In another file many a call stands where another call stood, and nothing was taken out.
         """
-        using = [each for each in calling if self.name in _words(each)]
+        using = [each for each in calling if self._is_used_in(each)]
         if not instead or not using:
             return 0.0
         bodies = list(self._as_called(using))
@@ -104,6 +104,11 @@ class Part:
             yield self._statements
         for values in fitting:
             yield [calls.applied(each, self._parameters, values) for each in self._statements]
+
+    def _is_used_in(self, statement: bytes) -> bool:
+        if self._is_constructor:
+            return any(True for _ in calls.arguments(statement, self.name))
+        return self.name in _words(statement)
 
     def _can_take(self, count: int) -> bool:
         return self._is_open or count == len(self._parameters)
@@ -158,7 +163,9 @@ def _is_like(there: Bag, rest: Bag, given: Bag, own: Bag) -> bool:
         return False
     expression = _parts(there - rest)
     # One word is the name of many things, and what is given to the call tells nothing of it.
-    if likeness.shared(expression - given, own) < _FEW_PARTS:
+    # Where nothing stands around the call, any statement could be what it stands for.
+    needed = _FEW_PARTS if rest else 2 * _FEW_PARTS
+    if likeness.shared(expression - given, own) < needed:
         return False
     smaller = min(expression.total(), own.total())
     return likeness.shared(expression, own) >= _SAME_EXPRESSION * smaller

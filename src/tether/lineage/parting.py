@@ -7,6 +7,7 @@ lost some lines calls the new one instead, or called the one whose lines it has 
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -141,9 +142,10 @@ class _Side:
         found: dict[matching.Ref, float] = {}
         for each in self._by_word.get(part.name, ()):
             is_near = each.here[0] == ref[0]
-            score = part.found_in(each.lacks, each.has_only, is_near=is_near)
+            calling = [line for line in each.has_only if not self._is_of_another(line, part, each)]
+            score = part.found_in(each.lacks, calling, is_near=is_near)
             is_sure = score >= _MOST and part.is_long
-            if is_sure or part.is_meant(self._files[each.here[0]], each.has_only):
+            if is_sure or part.is_meant(self._files[each.here[0]], calling):
                 found[each.there] = score
         beside = self._by_file.get(ref[0], ()) if part.is_long else ()
         for each in (*self._by_name.get(part.name, ()), *beside):
@@ -151,6 +153,27 @@ class _Side:
             if score >= _MOST:
                 found[each.there] = max(score, found.get(each.there, 0.0))
         yield from ((whole, score) for whole, score in found.items() if score >= _ENOUGH)
+
+    def _is_of_another(self, statement: bytes, part: mapping.Part, each: _Survivor) -> bool:
+        """Whether a statement calls functions of a part's name, but says that they are others."""
+        told = calls.receivers(statement, part.name)
+        bases = _bases(self._files[each.here[0]], each.here[1]) if b"super" in told else ()
+        return bool(told) and all(
+            not part.around.intersection(bases)
+            if word == b"super"
+            else (word, part.name) in self._members and word not in part.around
+            for word in told
+        )
+
+    @functools.cached_property
+    def _members(self) -> set[tuple[bytes, bytes]]:
+        """The names of all functions, with those of the classes that they stand in."""
+        return {
+            (symbol.container.rpartition(".")[2].encode(), symbol.name.encode())
+            for source in self._files
+            for symbol in source.symbols
+            if symbol.container and symbol.kind in ("function", "method")
+        }
 
     def _reaching(self, each: _Survivor) -> list[bytes]:
         """What calls from a survivor lead to: its statements, and those of what only is there."""
@@ -162,6 +185,12 @@ class _Side:
                     seen.add(word)
                     found += self._left[each.here[0], word]
         return found
+
+
+def _bases(source: sources.Source, number: int) -> frozenset[bytes]:
+    """The names in the head of the class that a symbol stands in: what it is built on is there."""
+    around = source.symbols[number].parent
+    return frozenset(calls.words(source.head(around))) if around >= 0 else frozenset()
 
 
 def _is_function(source: sources.Source, number: int) -> bool:

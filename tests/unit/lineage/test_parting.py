@@ -188,3 +188,79 @@ def test_two():
     assert book.read() == "end of two"
 """
     assert in_one(before, after) == set()
+
+
+def test_a_statement_that_only_calls_does_not_stand_for_any_that_is_gone() -> None:
+    before = """function plan(box) {
+  var given = this.chart.options;
+  show(box);
+}
+"""
+    after = """function plan(box) {
+  show(box);
+  attach(box);
+}
+function attach(box) {
+  var title = new Title({ ctx: box.ctx, options: 1, chart: box });
+  box.title = title;
+}
+"""
+    assert in_one(before, after, "a.js") == set()
+
+
+def test_a_call_on_a_class_is_of_that_class() -> None:
+    before = {"A.java": "class A { void a(B b) { String t = text(b, 7); b.tell(b.turn(t, 7)); } }"}
+    after = {
+        "A.java": "class A { void a(B b) { String t = text(b, 7); Turner.turn(b, t, 7); } }",
+        "Turner.java": "class Turner { static void turn(B b, String t, int n) { go(t).to(b); } }",
+        "Other.java": "class Other { void turn(B b, String t, int n) { b.tell(b.turn(t, n)); } }",
+    }
+    assert links(before, after) == set()
+
+
+def test_a_call_on_super_is_of_what_the_class_is_built_on() -> None:
+    before = """class Base:
+    pass
+
+class Part(Base):
+    def __init__(self, size, name):
+        self.size = limited(size, 10)
+        self.name = name
+"""
+    after = """class Base:
+    def __init__(self, size):
+        self.size = limited(size, 10)
+
+class Part(Base):
+    def __init__(self, size, name):
+        super().__init__(size)
+        self.name = name
+
+class Other(Base):
+    def __init__(self, size, place, time):
+        self.size = limited(size, 10)
+        self.when = moment(place, time)
+"""
+    assert in_one(before, after) == {("split_from", "Part.__init__", "Base.__init__")}
+
+
+def test_a_constructor_is_not_called_by_who_only_says_this() -> None:
+    before = """class T {
+  T() {
+  }
+  void load() {
+    Kind kind = kindOf(name, 3);
+    this.all = kind.all();
+  }
+}"""
+    after = """class T {
+  T() {
+  }
+  T(String name) {
+    Kind kind = kindOf(name, 3);
+  }
+  void load() {
+    this.all = this.kind.all();
+  }
+}"""
+    assert in_one(before, after, "T.java") == set()
