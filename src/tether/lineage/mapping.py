@@ -16,6 +16,7 @@ from tether.lineage import calls, likeness, sources
 
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 _CALLED = re.compile(rb"([\w$\x80-\xff]+)(?:<[^<>()]*>)?\s*(\(?)")
+_MAKING = re.compile(rb"(?<![\w$.])([A-Z][\w$]*)(?:\.[A-Z][\w$]*)*(?:<[^<>()]*>)?\(")
 # What is no variable: what is called, what belongs to something, what is written in capitals.
 _FIXED = re.compile(
     rb"(?<=\.)[\w$\x80-\xff]+|(?<![\w$\x80-\xff])[\w$\x80-\xff]+(?=\s*\()"
@@ -76,8 +77,9 @@ class Part:
             return 0.0
         bodies = list(self._as_called(using))
         best = max((self._share(each, instead, is_near=is_near) for each in bodies), default=0.0)
-        if is_near and best < _SAME_EXPRESSION:
-            is_one = any(self._stands_for(each, using, instead) for each in bodies)
+        there = instead if is_near else [each for each in instead if self._makes_as(each, using)]
+        if there and best < _SAME_EXPRESSION:
+            is_one = any(self._stands_for(each, using, there) for each in bodies)
             best = _SAME_EXPRESSION if is_one else best
         return best if is_near or best >= _MUCH else 0.0
 
@@ -109,6 +111,14 @@ class Part:
         if self._is_constructor:
             return any(True for _ in calls.arguments(statement, self.name))
         return self.name in _words(statement)
+
+    def _makes_as(self, statement: bytes, using: list[bytes]) -> bool:
+        """Whether all it does is to make what a statement makes and those that call it do not."""
+        telling = [each for each in self._statements if _words(each)]
+        if len(telling) != 1:
+            return False
+        made = _made(telling[0]) & _made(statement)
+        return any(not any(each in _made(line) for line in using) for each in made)
 
     def _can_take(self, count: int) -> bool:
         return self._is_open or count == len(self._parameters)
@@ -146,8 +156,12 @@ class Part:
             for before, inside, after in calls.around(statement, self.name):
                 rest = _words(before + b" " + after)
                 given = _parts(_words(inside))
-                if any(_is_like(_words(other), rest, given, own) for other in instead):
-                    return True
+                for other in instead:
+                    # Where nothing stands around the call, any statement could be the one.
+                    needed = _FEW_PARTS if rest else 2 * _FEW_PARTS
+                    needed = 1 if self._makes_as(other, using) else needed
+                    if _is_like(_words(other), rest, given, own, needed):
+                        return True
         return False
 
 
@@ -157,14 +171,12 @@ def _is_open(signature: bytes, count: int) -> bool:
     return not is_typed or b"=" in signature or b"..." in signature or b"*" in signature
 
 
-def _is_like(there: Bag, rest: Bag, given: Bag, own: Bag) -> bool:
+def _is_like(there: Bag, rest: Bag, given: Bag, own: Bag, needed: int) -> bool:
     """Whether a statement is a call's with an expression for the call that is like the function."""
     if likeness.shared(there, rest) < _SAME_REST * rest.total():
         return False
     expression = _parts(there - rest)
     # One word is the name of many things, and what is given to the call tells nothing of it.
-    # Where nothing stands around the call, any statement could be what it stands for.
-    needed = _FEW_PARTS if rest else 2 * _FEW_PARTS
     if likeness.shared(expression - given, own) < needed:
         return False
     smaller = min(expression.total(), own.total())
@@ -196,6 +208,11 @@ def _is_same(statement: bytes, place: bytes) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _words(statement: bytes) -> Counter[bytes]:
     return Counter(word for word in _WORD.findall(statement) if word != b"return")
+
+
+def _made(statement: bytes) -> frozenset[bytes]:
+    """The names of the classes that a statement makes something of."""
+    return frozenset(_MAKING.findall(statement))
 
 
 @functools.lru_cache(maxsize=4096)

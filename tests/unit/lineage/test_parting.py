@@ -237,7 +237,7 @@ class Part(Base):
         self.name = name
 
 class Other(Base):
-    def __init__(self, size, place, time):
+    def __init__(self, size):
         self.size = limited(size, 10)
         self.when = moment(place, time)
 """
@@ -264,3 +264,25 @@ def test_a_constructor_is_not_called_by_who_only_says_this() -> None:
   }
 }"""
     assert in_one(before, after, "T.java") == set()
+
+
+def test_who_makes_something_in_another_file_stands_where_it_was_made() -> None:
+    before = {
+        "A.java": "class A { Pool a() { return new Pool(size); } }",
+        "B.java": "class B { void b() { use(new Pool(3)); } }",
+        "C.java": "class C { void c() { use(other.size()); } }",
+        "Pool.java": "class Pool { Pool(int size) { this.size = size; } }",
+    }
+    after = {
+        "A.java": "class A { Pool a() { return Pool.of(size); } }",
+        "B.java": "class B { void b() { use(Pool.of(3)); } }",
+        "C.java": "class C { void c() { use(Pool.of(4)); } }",
+        "Pool.java": """class Pool {
+  Pool(int size) { this.size = size; }
+  static Pool of(int size) { return new Pool(Limits.check(size), new Clock()); }
+}""",
+    }
+    assert links(before, after) == {
+        ("split_from", "A.a", "Pool.of"),
+        ("split_from", "B.b", "Pool.of"),
+    }
