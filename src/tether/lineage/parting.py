@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tether.hints import NamedTuple
-from tether.lineage import calls, changes, history, mapping, matching, places, sources
+from tether.lineage import calls, changes, heirs, history, mapping, matching, places, sources
 
 _ONE_OF_SEVERAL = "one of several copies"
 # So much of a function, by its words, must be such statements.
@@ -45,19 +45,20 @@ def matches(matcher: matching.Matcher) -> list[history.Match]:
     """Everything that is to be told about the symbols of a commit."""
     found = [_same(matcher, partners) for partners in matcher.by_after.values()]
     told = [each for each in found if each.kinds]
+    line = heirs.Heirs(matcher)
     survivors = list(_survivors(matcher))
     side = _Side(matcher.after, matcher.left_after(), survivors)
     for new in matcher.left_after():
         here = places.place(matcher.after[new[0]], new[1])
         told.append(history.Match(None, here, "same", ("introduced",), 1.0, "not there before"))
-        for part in _sources_of(matcher, new, side):
+        for part in _once(_sources_of(matcher, new, side, line)):
             whole = places.place(matcher.before[part.whole[0]], part.whole[1])
             told.append(_link(whole, here, part, "introduced"))
     side = _Side(matcher.before, matcher.left_before(), [_other_way(each) for each in survivors])
     for old in matcher.left_before():
         there = places.place(matcher.before[old[0]], old[1])
         told.append(history.Match(there, None, "same", ("deleted",), 1.0, "not there any more"))
-        for part in _takers_of(matcher, old, side):
+        for part in _once(_takers_of(matcher, old, side, line)):
             whole = places.place(matcher.after[part.whole[0]], part.whole[1])
             told.append(_link(there, whole, part, "deleted"))
     return told
@@ -157,7 +158,7 @@ class _Side:
     def _is_of_another(self, statement: bytes, part: mapping.Part, each: _Survivor) -> bool:
         """Whether a statement calls functions of a part's name, but says that they are others."""
         told = calls.receivers(statement, part.name)
-        bases = _bases(self._files[each.here[0]], each.here[1]) if b"super" in told else ()
+        bases = heirs.bases(self._files[each.here[0]], each.here[1]) if b"super" in told else ()
         return bool(told) and all(
             not part.around.intersection(bases)
             if word == b"super"
@@ -187,21 +188,27 @@ class _Side:
         return found
 
 
-def _bases(source: sources.Source, number: int) -> frozenset[bytes]:
-    """The names in the head of the class that a symbol stands in: what it is built on is there."""
-    around = source.symbols[number].parent
-    return frozenset(calls.words(source.head(around))) if around >= 0 else frozenset()
-
-
 def _is_function(source: sources.Source, number: int) -> bool:
     return source.symbols[number].kind in ("function", "method")
 
 
-def _sources_of(matcher: matching.Matcher, new: matching.Ref, side: _Side) -> Iterator[_Part]:
+def _once(parts: Iterable[_Part]) -> Iterable[_Part]:
+    """The first that is said of each whole."""
+    found: dict[matching.Ref, _Part] = {}
+    for part in parts:
+        found.setdefault(part.whole, part)
+    return found.values()
+
+
+def _sources_of(
+    matcher: matching.Matcher, new: matching.Ref, side: _Side, line: heirs.Heirs
+) -> Iterator[_Part]:
     """The symbols that something new was taken out of."""
     for whole, score in side.wholes(new):
         told = "lines of it were there, and it is called there now"
         yield _Part(whole, "split_from", 0.5 + score / 2, told)
+    for above in line.below(new):
+        yield _Part(above, "split_from", _MOST, "what its class is built on had it")
     for partners in matcher.by_before.values():
         if partners.evidence != matching.SAME_NAME and _is_namesake(matcher, partners.before, new):
             score = matcher.likeness(partners.before, new)
@@ -209,11 +216,15 @@ def _sources_of(matcher: matching.Matcher, new: matching.Ref, side: _Side) -> It
                 yield _Part(partners.before, "split_from", score, _ONE_OF_SEVERAL)
 
 
-def _takers_of(matcher: matching.Matcher, old: matching.Ref, side: _Side) -> Iterator[_Part]:
+def _takers_of(
+    matcher: matching.Matcher, old: matching.Ref, side: _Side, line: heirs.Heirs
+) -> Iterator[_Part]:
     """The symbols that have taken up what is gone."""
     for whole, score in side.wholes(old):
         told = "it was called there, and lines of it are there now"
         yield _Part(whole, "inlined_into", 0.5 + score / 2, told)
+    for above in line.above(old):
+        yield _Part(above, "merged_into", _MOST, "what its class is built on has it now")
     for partners in matcher.by_after.values():
         if partners.evidence != matching.SAME_NAME and _is_namesake(matcher, old, partners.after):
             score = matcher.likeness(old, partners.after)

@@ -286,3 +286,31 @@ def test_who_makes_something_in_another_file_stands_where_it_was_made() -> None:
         ("split_from", "A.a", "Pool.of"),
         ("split_from", "B.b", "Pool.of"),
     }
+
+
+def test_what_is_gone_from_two_classes_went_up_to_what_they_are_built_on() -> None:
+    one = "class One extends Base { boolean isLive() { return A.equals(kind) || B.equals(kind); } }"
+    two = "class Two extends Base { boolean isLive() { return B == kind || list.has(kind); } }"
+    other = "class Other { boolean isLive() { return rows.stream().any(row::live); } }"
+    before = {"1.java": one, "2.java": two, "3.java": other, "B.java": "class Base { int a; }"}
+    after = {
+        "1.java": "class One extends Base { }",
+        "2.java": "class Two extends Base { }",
+        "3.java": "class Other { }",
+        "B.java": "class Base { int a; boolean isLive() { return kinds(kind).live(); } }",
+    }
+    assert links(before, after) == {
+        ("merged_into", "One.isLive", "Base.isLive"),
+        ("merged_into", "Two.isLive", "Base.isLive"),
+    }
+
+
+def test_what_is_gone_went_down_to_what_is_built_on_its_class() -> None:
+    heir = "class {}(Base):\n    b = 2\n"
+    before = "class Base:\n    a = 1\n    def area(self, unit):\n"
+    before += "        shape = outline(self.width, self.height)\n        return unit.of(shape)\n"
+    before += heir.format("Disc") + heir.format("Ring")
+    after = "class Base:\n    a = 1\n" + heir.format("Disc")
+    after += "    def area(self, *, unit):\n        return circles.get(3 * radius, default=unit)\n"
+    after += heir.format("Ring") + "    def area(self, a, b):\n        yield from rings(a, b, 7)\n"
+    assert in_one(before, after) == {("split_from", "Base.area", "Disc.area")}
