@@ -47,13 +47,14 @@ class Part:
     def __init__(self, source: sources.Source, number: int) -> None:
         symbol = source.symbols[number]
         self.path = source.path
-        self._body = source.own_body(number)
         self.around = frozenset(symbol.container.encode().split(b"."))
         self._is_constructor = symbol.name == symbol.container.rpartition(".")[2]
         # Other constructors of its class call it so; whoever else makes one has taken out nothing.
         self.name = b"this" if self._is_constructor else symbol.name.encode()
         self._parameters = calls.parameters(symbol.signature.encode())
-        self._statements = calls.statements(self._body)
+        self._statements = calls.statements(source.own_body(number))
+        if not any(map(_words, self._statements)):  # it only holds others
+            self._statements = calls.statements(source.whole_body(number))
         self._own = [self._own_words(each) for each in self._statements]
         namesakes = sum(each.name == symbol.name for each in source.symbols if each != symbol)
         # Only where there are others of its name do calls tell by their arguments which is meant.

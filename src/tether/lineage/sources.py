@@ -135,6 +135,12 @@ class Source:
         """The same without its head."""
         return self._own(number, self.symbols[number].body)
 
+    def whole_body(self, number: int) -> bytes:
+        """Its code without its head, with the symbols inside."""
+        symbol = self.symbols[number]
+        spans = [*self._comments(symbol.body, symbol.end), *symbol.documentation]
+        return self._cut(symbol.body, symbol.end, spans)
+
     def _own(self, number: int, start: int) -> bytes:
         symbol = self.symbols[number]
         inside = [self.symbols[child] for child in self.children.get(number, ())]

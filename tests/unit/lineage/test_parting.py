@@ -314,3 +314,32 @@ def test_what_is_gone_went_down_to_what_is_built_on_its_class() -> None:
     after += "    def area(self, *, unit):\n        return circles.get(3 * radius, default=unit)\n"
     after += heir.format("Ring") + "    def area(self, a, b):\n        yield from rings(a, b, 7)\n"
     assert in_one(before, after) == {("split_from", "Base.area", "Disc.area")}
+
+
+def test_what_only_holds_a_function_has_its_content() -> None:
+    before = """function isSized() {
+  return {
+    compare: function (actual, size) {
+      if (!actual || !(actual instanceof Chart)) { fail(actual); }
+      return actual.size === size;
+    }
+  };
+}
+"""
+    after = """function isChart() {
+  return {
+    compare: function (actual) {
+      if (!actual || !(actual instanceof Chart)) { fail(actual); }
+    }
+  };
+}
+function isSized() {
+  return {
+    compare: function (actual, size) {
+      isChart().compare(actual);
+      return actual.size === size;
+    }
+  };
+}
+"""
+    assert ("split_from", "isSized.compare", "isChart") in in_one(before, after, "a.js")
