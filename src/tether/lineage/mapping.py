@@ -138,8 +138,9 @@ class Part:
         """
         found, said = [], Counter[bytes]()
         for statement, own in zip(statements, self._own, strict=True):
+            near = (place for place in places if not own.keys().isdisjoint(_said(place)))
             shared = max(
-                (own & _said(place) for place in places if _is_same(statement, place)),
+                (own & _said(place) for place in near if _is_same(statement, place)),
                 key=Counter.total,
                 default=Counter[bytes](),
             )

@@ -146,18 +146,19 @@ class _Side:
             calling = [line for line in each.has_only if not self._is_of_another(line, part, each)]
             score = part.found_in(each.lacks, calling, is_near=is_near)
             is_sure = score >= _MOST and part.is_long
-            if is_sure or part.is_meant(self._files[each.here[0]], calling):
+            is_enough = score >= _ENOUGH
+            if is_sure or (is_enough and part.is_meant(self._files[each.here[0]], calling)):
                 found[each.there] = score
         beside = self._by_file.get(ref[0], ()) if part.is_long else ()
         for each in (*self._by_name.get(part.name, ()), *beside):
             score = part.content_in(each.lacks)
             if score >= _MOST:
                 found[each.there] = max(score, found.get(each.there, 0.0))
-        yield from ((whole, score) for whole, score in found.items() if score >= _ENOUGH)
+        yield from found.items()
 
     def _is_of_another(self, statement: bytes, part: mapping.Part, each: _Survivor) -> bool:
         """Whether a statement calls functions of a part's name, but says that they are others."""
-        told = calls.receivers(statement, part.name)
+        told = calls.receivers(statement, part.name) if part.name in statement else []
         bases = heirs.bases(self._files[each.here[0]], each.here[1]) if b"super" in told else ()
         return bool(told) and all(
             not part.around.intersection(bases)
