@@ -40,8 +40,8 @@ def replaced(
         is_function = after.symbols[new].kind in ("function", "method")
         if is_function and before.body(old) != after.body(new):
             olds, news = statements(before.own_body(old)), statements(after.own_body(new))
-            lost = {tuple(_WORD.findall(each)) for each in olds if each not in set(news)}
-            gained = {tuple(_WORD.findall(each)) for each in news if each not in set(olds)}
+            lost = {tuple(_WORD.findall(each)) for each in {*olds} - {*news}}
+            gained = {tuple(_WORD.findall(each)) for each in {*news} - {*olds}}
             found |= _replaced(lost, gained)
     return frozenset(found)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from tether.lineage import likeness, sources, symbols
 
@@ -136,6 +136,14 @@ def _gaps(
 def enough_lines(count: int) -> int:
     """How many lines of so many two symbols must share to be compared without further reason."""
     return max(1, math.ceil(count / 4))
+
+
+def sharing(bags: Mapping[Ref, likeness.Bag]) -> Callable[[likeness.Bag], list[Ref]]:
+    """Of some symbols, those that share rare words with another one; all, if they are few."""
+    if len(bags) <= _COMMON:
+        return lambda _: list(bags)
+    by_word = _grouped((word, ref) for ref, bag in bags.items() for word in bag)
+    return lambda bag: sorted({ref for word in bag for ref in _few(by_word.get(word))})
 
 
 def _signs(source: sources.Source, ref: Ref, file_after: int) -> list[Hashable]:

@@ -9,12 +9,22 @@ only, and every other question needs the files of its commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from tether.hints import NamedTuple
-from tether.lineage import calls, candidates, evidence, languages, likeness, sources, symbols
+from tether.lineage import (
+    calls,
+    candidates,
+    evidence,
+    languages,
+    likeness,
+    namesakes,
+    sources,
+    symbols,
+)
 
 Ref = candidates.Ref
+_Bag = likeness.Bag
 
 SAME_NAME = "same name"
 _ANOTHER_SIGNATURE = "same name, another signature"
@@ -131,6 +141,8 @@ class Matcher:
         olds, news = self._free_inside(old, new)
         if not olds and not news:
             return []
+        near_olds = candidates.sharing({ref: self._bag_before(ref) for ref in olds})
+        near_news = candidates.sharing({ref: self._bag_after(ref) for ref in news})
         scored = []
         for number in self.after[new[0]].children.get(new[1], ()):
             found = self.by_after.get((new[0], number))
@@ -140,8 +152,8 @@ class Matcher:
             alike = self.likeness if is_same else self._overload_likeness
             kept = alike(found.before, found.after) + _CLEARLY
             needed = max(_UNTOUCHED if is_same else _VERY_ALIKE, kept)
-            others = [(found.before, each) for each in news]
-            others += [(each, found.after) for each in olds]
+            others = [(found.before, each) for each in near_news(self._bag_before(found.before))]
+            others += [(each, found.after) for each in near_olds(self._bag_after(found.after))]
             for was, now in others:
                 if is_same and self._is_namesake(was, now):
                     continue  # of overloads, the one that kept the signature is the same
@@ -232,32 +244,16 @@ class Matcher:
         if len(olds) == len(news) == 1:
             self._match_only((old, olds[0]), (new, news[0]))
             return
-        before, after = self.before[old], self.after[new]
-        free_olds, free_news = list(olds), list(news)
-        tests: tuple[Callable[[int, int], bool], ...] = (
-            lambda b, a: before.text(b) == after.text(a),
-            lambda b, a: (
-                before.symbols[b].signature == after.symbols[a].signature
-                and (_is_alone(before, b, olds) and _is_alone(after, a, news))
-            ),
-            lambda b, a: before.body(b) == after.body(a),
+        group = namesakes.Group(self.before[old], olds, self.after[new], news)
+        for b, a in group.settled():
+            self.partner((old, b), (new, a), 1.0, SAME_NAME)
+        left = group._replace(
+            olds=[each for each in olds if (old, each) not in self.by_before],
+            news=[each for each in news if (new, each) not in self.by_after],
         )
-        for test in tests:
-            for b in list(free_olds):
-                a = next((a for a in free_news if test(b, a)), None)
-                if a is not None:
-                    self.partner((old, b), (new, a), 1.0, SAME_NAME)
-                    free_olds.remove(b)
-                    free_news.remove(a)
-        scored = sorted(
-            (-self._overload_likeness((old, b), (new, a)), abs(i - j), b, a)
-            for i, b in enumerate(free_olds)
-            for j, a in enumerate(free_news)
-        )
-        for score, _, b, a in scored:
-            is_free = (old, b) not in self.by_before and (new, a) not in self.by_after
-            if is_free:
-                self.partner((old, b), (new, a), _sure(-score), _ANOTHER_SIGNATURE)
+        for score, b, a in left.ranked():
+            if (old, b) not in self.by_before and (new, a) not in self.by_after:
+                self.partner((old, b), (new, a), _sure(score), _ANOTHER_SIGNATURE)
 
     def _match_only(self, old: Ref, new: Ref) -> None:
         """Two that alone have their name in their places."""
@@ -269,9 +265,7 @@ class Matcher:
             self.partner(old, new, _sure(score), _ANOTHER_SIGNATURE)
 
     def _overload_likeness(self, old: Ref, new: Ref) -> float:
-        """How alike two overloads are: their content, and less so their parameters."""
-        was, now = self._symbol_before(old).signature, self._symbol_after(new).signature
-        return 0.7 * self.likeness(old, new) + 0.3 * likeness.of_names(was, now)
+        return namesakes.alike(self.before[old[0]], old[1], self.after[new[0]], new[1])
 
     def _match_left(self, families: tuple[symbols.Kind, ...]) -> None:
         """Partners among those that did not keep place and name: the most alike come first."""
@@ -349,6 +343,12 @@ class Matcher:
 
     def _is_same_place(self, old: Ref, new: Ref) -> bool:
         return self._place_now(old) == (new[0], self._symbol_after(new).parent)
+
+    def _bag_before(self, ref: Ref) -> _Bag:
+        return self.before[ref[0]].bag(ref[1])
+
+    def _bag_after(self, ref: Ref) -> _Bag:
+        return self.after[ref[0]].bag(ref[1])
 
     def _is_namesake(self, old: Ref, new: Ref) -> bool:
         return self._symbol_before(old).name == self._symbol_after(new).name

@@ -47,18 +47,19 @@ def matches(matcher: matching.Matcher) -> list[history.Match]:
     told = [each for each in found if each.kinds]
     line = heirs.Heirs(matcher)
     survivors = list(_survivors(matcher))
+    copies = _Copies(matcher)
     side = _Side(matcher.after, matcher.left_after(), survivors)
     for new in matcher.left_after():
         here = places.place(matcher.after[new[0]], new[1])
         told.append(history.Match(None, here, "same", ("introduced",), 1.0, "not there before"))
-        for part in _once(_sources_of(matcher, new, side, line)):
+        for part in _once(_sources_of(new, side, line, copies)):
             whole = places.place(matcher.before[part.whole[0]], part.whole[1])
             told.append(_link(whole, here, part, "introduced"))
     side = _Side(matcher.before, matcher.left_before(), [_other_way(each) for each in survivors])
     for old in matcher.left_before():
         there = places.place(matcher.before[old[0]], old[1])
         told.append(history.Match(there, None, "same", ("deleted",), 1.0, "not there any more"))
-        for part in _once(_takers_of(matcher, old, side, line)):
+        for part in _once(_takers_of(old, side, line, copies)):
             whole = places.place(matcher.after[part.whole[0]], part.whole[1])
             told.append(_link(there, whole, part, "deleted"))
     return told
@@ -97,9 +98,14 @@ def _survivors(matcher: matching.Matcher) -> Iterator[_Survivor]:
                 partners.after,
                 partners.before,
                 after.symbols[new].name.encode(),
-                has_only=[each for each in news if each not in set(olds)],
-                lacks=[each for each in olds if each not in set(news)],
+                has_only=_without(news, olds),
+                lacks=_without(olds, news),
             )
+
+
+def _without(some: list[bytes], others: list[bytes]) -> list[bytes]:
+    known = set(others)
+    return [each for each in some if each not in known]
 
 
 def _other_way(each: _Survivor) -> _Survivor:
@@ -201,8 +207,38 @@ def _once(parts: Iterable[_Part]) -> Iterable[_Part]:
     return found.values()
 
 
+class _Copies:
+    """Those that did not simply keep their name, of which others may be copies."""
+
+    def __init__(self, matcher: matching.Matcher) -> None:
+        self._matcher = matcher
+        self._befores: dict[str, list[matching.Ref]] = defaultdict(list)
+        self._afters: dict[str, list[matching.Ref]] = defaultdict(list)
+        for partners in matcher.by_after.values():
+            if partners.evidence != matching.SAME_NAME:
+                (old_file, old), (new_file, new) = partners.before, partners.after
+                self._befores[matcher.before[old_file].symbols[old].name].append(partners.before)
+                self._afters[matcher.after[new_file].symbols[new].name].append(partners.after)
+
+    def of_new(self, new: matching.Ref) -> Iterator[_Part]:
+        """What something new is a copy of that had its name."""
+        symbol = self._matcher.after[new[0]].symbols[new[1]]
+        for old in self._befores.get(symbol.name, ()) if symbol.kind != "class" else ():
+            score = self._matcher.likeness(old, new)
+            if score >= _MOST:
+                yield _Part(old, "split_from", score, _ONE_OF_SEVERAL)
+
+    def of_old(self, old: matching.Ref) -> Iterator[_Part]:
+        """What something that is gone was a copy of that has its name."""
+        symbol = self._matcher.before[old[0]].symbols[old[1]]
+        for new in self._afters.get(symbol.name, ()) if symbol.kind != "class" else ():
+            score = self._matcher.likeness(old, new)
+            if score >= _MOST:
+                yield _Part(new, "merged_into", score, _ONE_OF_SEVERAL)
+
+
 def _sources_of(
-    matcher: matching.Matcher, new: matching.Ref, side: _Side, line: heirs.Heirs
+    new: matching.Ref, side: _Side, line: heirs.Heirs, copies: _Copies
 ) -> Iterator[_Part]:
     """The symbols that something new was taken out of."""
     for whole, score in side.wholes(new):
@@ -210,15 +246,11 @@ def _sources_of(
         yield _Part(whole, "split_from", 0.5 + score / 2, told)
     for above in line.below(new):
         yield _Part(above, "split_from", _MOST, "what its class is built on had it")
-    for partners in matcher.by_before.values():
-        if partners.evidence != matching.SAME_NAME and _is_namesake(matcher, partners.before, new):
-            score = matcher.likeness(partners.before, new)
-            if score >= _MOST:
-                yield _Part(partners.before, "split_from", score, _ONE_OF_SEVERAL)
+    yield from copies.of_new(new)
 
 
 def _takers_of(
-    matcher: matching.Matcher, old: matching.Ref, side: _Side, line: heirs.Heirs
+    old: matching.Ref, side: _Side, line: heirs.Heirs, copies: _Copies
 ) -> Iterator[_Part]:
     """The symbols that have taken up what is gone."""
     for whole, score in side.wholes(old):
@@ -226,14 +258,4 @@ def _takers_of(
         yield _Part(whole, "inlined_into", 0.5 + score / 2, told)
     for above in line.above(old):
         yield _Part(above, "merged_into", _MOST, "what its class is built on has it now")
-    for partners in matcher.by_after.values():
-        if partners.evidence != matching.SAME_NAME and _is_namesake(matcher, old, partners.after):
-            score = matcher.likeness(old, partners.after)
-            if score >= _MOST:
-                yield _Part(partners.after, "merged_into", score, _ONE_OF_SEVERAL)
-
-
-def _is_namesake(matcher: matching.Matcher, old: matching.Ref, new: matching.Ref) -> bool:
-    was = matcher.before[old[0]].symbols[old[1]]
-    now = matcher.after[new[0]].symbols[new[1]]
-    return was.name == now.name and was.kind != "class"
+    yield from copies.of_old(old)

@@ -1,0 +1,71 @@
+"""Several symbols of one name in one place, before and after: which is which. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
+
+from tether.hints import NamedTuple
+from tether.lineage import likeness, sources
+
+# About so many pairs are compared by their words; of more, those that stand next to each other.
+_MAX_PAIRS = 20_000
+
+
+class Group(NamedTuple):
+    """Those that have one name in two files, by their numbers."""
+
+    before: sources.Source
+    olds: list[int]
+    after: sources.Source
+    news: list[int]
+
+    def settled(self) -> list[tuple[int, int]]:
+        """Who surely is who: by the same text, a signature of its own, or the same body."""
+        before, after = self.before, self.after
+        found: dict[int, int] = {}
+        taken: set[int] = set()
+        alone = [_alone(before, self.olds), _alone(after, self.news)]
+        for keys in (
+            (before.text, after.text),
+            (alone[0].get, alone[1].get),
+            (before.body, after.body),
+        ):
+            waiting: dict[object, deque[int]] = defaultdict(deque)
+            for new in self.news:
+                if new not in taken and (key := keys[1](new)) is not None:
+                    waiting[key].append(new)
+            for old in self.olds:
+                if old not in found and waiting.get(keys[0](old)):
+                    found[old] = waiting[keys[0](old)].popleft()
+                    taken.add(found[old])
+        return list(found.items())
+
+    def ranked(self) -> Iterator[tuple[float, int, int]]:
+        """How alike the others are, the most alike first, and of those the nearest in order."""
+        many = max(len(self.olds), len(self.news), 1)
+        reach = max(1, _MAX_PAIRS // (2 * many))
+        scored = [
+            (-self._alike(old, new), abs(i - j), old, new)
+            for i, old in enumerate(self.olds)
+            for j, new in enumerate(self.news[max(0, i - reach) : i + reach], max(0, i - reach))
+        ]
+        for score, _, old, new in sorted(scored):
+            yield -score, old, new
+
+    def _alike(self, old: int, new: int) -> float:
+        return alike(self.before, old, self.after, new)
+
+
+def alike(before: sources.Source, old: int, after: sources.Source, new: int) -> float:
+    """How alike two overloads are: their content, and less so their parameters."""
+    was, now = before.symbols[old].signature, after.symbols[new].signature
+    content = likeness.of_symbols(before, old, after, new)
+    return 0.7 * content + 0.3 * likeness.of_names(was, now)
+
+
+def _alone(source: sources.Source, numbers: list[int]) -> dict[int, str]:
+    """The signatures that only one of them has."""
+    counted = Counter(source.symbols[each].signature for each in numbers)
+    signatures = {each: source.symbols[each].signature for each in numbers}
+    return {each: said for each, said in signatures.items() if counted[said] == 1}
