@@ -153,7 +153,8 @@ class Matcher:
             kept = alike(found.before, found.after) + _CLEARLY
             needed = max(_UNTOUCHED if is_same else _VERY_ALIKE, kept)
             others = [(found.before, each) for each in near_news(self._bag_before(found.before))]
-            others += [(each, found.after) for each in near_olds(self._bag_after(found.after))]
+            if not is_same:  # what takes over a name with its signature goes on under it
+                others += [(each, found.after) for each in near_olds(self._bag_after(found.after))]
             for was, now in others:
                 if is_same and self._is_namesake(was, now):
                     continue  # of overloads, the one that kept the signature is the same
