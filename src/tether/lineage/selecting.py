@@ -1,14 +1,14 @@
 """Which symbol a person means: `PATH:LINE`, `PATH:FIRST-LAST`, `PATH#name`, or a name alone.
 
 A name is whole (`Session.fetch`) or the end of one (`fetch`); `@2` takes the second of those that
-are called the same in one file.
+are called the same in one file. `::` is as good as a dot and as the sign after a path, but names
+that have it, as headings may, are taken as they are written first.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator
 
 from tether import errors, text
 from tether.git import Oid, TreeEntry, searching
@@ -16,6 +16,8 @@ from tether.hints import NamedTuple
 from tether.lineage import installed, languages, library, sources, symbols
 
 _LINES = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_WORDS = re.compile(r"\w(?:.*\w)?")
+_AFTER_PATH = re.compile("#|::")
 # Names that more files have are no names to find something by.
 _MAX_FILES = 1000
 _MAX_NAMED = 10
@@ -50,6 +52,13 @@ class Candidate(NamedTuple):
         return f"{self.source.path}#{name}{count}"
 
 
+class _Named(NamedTuple):
+    """One that is called so, and how far its name is from what was said."""
+
+    distance: int
+    candidate: Candidate
+
+
 class Finder:
     """Finds symbols in one commit, for somebody who stands in one of its directories."""
 
@@ -57,15 +66,17 @@ class Finder:
         self._files = files
         self._commit = commit
         self._below = below
+        self._entries: dict[str, TreeEntry | None] = {}
 
     def find(self, words: str) -> Candidate:
         """The symbol that these words mean."""
         path, _, after = words.rpartition(":")
         lines = _LINES.fullmatch(after) if path else None
-        if lines:
+        split = None if lines and self._entry(path) else self._split(words)
+        if split is not None:
+            return self._in_file(*split)
+        if lines and (self._entry(path) or _is_path(path)):
             return self.at_lines(path, int(lines[1]), int(lines[2] or lines[1]))
-        if "#" in words:
-            return self._in_file(words)
         if self._entry(words) is not None:
             raise errors.UsageError(
                 f"{_shown(words)} is a whole file.",
@@ -87,38 +98,48 @@ class Finder:
             )
         return Candidate(source, number)
 
-    def _in_file(self, words: str) -> Candidate:
-        # A path may have the sign, too: then a later one begins the name.
-        places = [found.start() for found in re.finditer("#", words)]
-        splits = [(words[:place], words[place + 1 :]) for place in places]
-        path, name = next((each for each in splits if self._entry(each[0])), splits[0])
-        if not path or not name:
+    def _split(self, words: str) -> tuple[str, str] | None:
+        """A path and the name after it; None if the words are a name alone, or lines."""
+        # A path may have the signs, too: then a later one begins the name.
+        signs = _AFTER_PATH.finditer(words)
+        found = [(words[: sign.start()], sign[0], words[sign.end() :]) for sign in signs]
+        for path, sign, name in found:
+            entry = self._entry(path) if path else None
+            if entry is not None and (sign == "#" or entry.kind != _DIRECTORY):
+                return path, name
+        # Of a file that is not there; names may have the signs, too.
+        return next(((path, name) for path, _, name in found if _is_path(path)), None)
+
+    def _in_file(self, path: str, name: str) -> Candidate:
+        if not name.strip():
             raise errors.UsageError("This names no symbol of a file.", hint=_FORMS)
         source = self._source(path)
-        return self._one(list(_named(source, name)), name, f" in {_shown(source.path)}")
+        return self._one(_named(source, name), name, f" in {_shown(source.path)}")
 
     def _anywhere(self, name: str) -> Candidate:
         """The symbol of this name, whichever file has it."""
-        word = _counted(_dotted(name))[0].rpartition(".")[2].strip()
+        word = _telling(_counted(_plain(name))[0])
         if not word:
             raise errors.UsageError("This names no symbol.", hint=_FORMS)
         having = searching.files_with(self._files.git, self._commit, word)
+        if not having and " " in word:  # a heading of two lines
+            word = max(word.split(), key=len)
+            having = searching.files_with(self._files.git, self._commit, word)
         paths = [path for path in having if languages.of_path(path)]
         if len(paths) > _MAX_FILES:
             raise errors.UsageError(
                 f"{text.counted(len(paths), 'file')} have the word {_shown(word)}.",
                 hint="Say which file: PATH#name.",
             )
-        found: list[Candidate] = []
+        found: list[_Named] = []
         for path, entry in self._files.git.entries(self._commit, paths).items():
             source = self._files.source(path, entry.oid) if entry else None
             found += _named(source, name) if source else ()
         return self._one(found, name, "")
 
-    def _one(self, found: list[Candidate], name: str, where: str) -> Candidate:
-        plain = _dotted(name)
-        whole = [each for each in found if each.symbol.qualified == plain]
-        chosen = whole or found
+    def _one(self, found: list[_Named], name: str, where: str) -> Candidate:
+        best = min((each.distance for each in found), default=0)
+        chosen = [each.candidate for each in found if each.distance == best]
         if len(chosen) == 1:
             return chosen[0]
         if chosen:
@@ -159,13 +180,18 @@ class Finder:
 
     def _entry(self, path: str) -> TreeEntry | None:
         """What the commit has at a path: seen from where the asker stands, or from the top."""
-        for place in dict.fromkeys((posixpath.join(self._below, path), path)):
-            wanted = posixpath.normpath(place)
-            if wanted.startswith(("../", "/")) or wanted in (".", "..") or "\0" in wanted:
-                continue
-            for found in self._files.git.tree(self._commit, paths=[wanted]):
-                is_it = found.path == wanted
-                return found if is_it else TreeEntry("", _DIRECTORY, self._commit, wanted)
+        if path not in self._entries:
+            places = dict.fromkeys((posixpath.join(self._below, path), path))
+            found = (self._at(posixpath.normpath(place)) for place in places)
+            self._entries[path] = next((each for each in found if each is not None), None)
+        return self._entries[path]
+
+    def _at(self, wanted: str) -> TreeEntry | None:
+        if wanted.startswith(("../", "/")) or wanted in (".", "..") or "\0" in wanted:
+            return None
+        for found in self._files.git.tree(self._commit, paths=[wanted]):
+            is_it = found.path == wanted
+            return found if is_it else TreeEntry("", _DIRECTORY, self._commit, wanted)
         return None
 
 
@@ -181,20 +207,29 @@ def _require_file(entry: TreeEntry, shown: str) -> None:
         raise errors.NotFound(f"No symbols can be found in {shown}: it {what}.")
 
 
-def _named(source: sources.Source, name: str) -> Iterator[Candidate]:
+def _named(source: sources.Source, name: str) -> list[_Named]:
     """The symbols of a file that are called so: by their whole name, or else by its end."""
-    plain = _dotted(name)
-    numbers = _called(source, plain)
-    short, count = _counted(plain)
-    if not numbers and count:
-        numbers = _called(source, short)[count - 1 : count]
-    return (Candidate(source, number) for number in numbers)
+    found = _called(source, name)
+    short, count = _counted(name.strip())
+    if not found and count:
+        found = _called(source, short)[count - 1 : count]
+    return [_Named(distance, Candidate(source, number)) for distance, number in found]
 
 
-def _called(source: sources.Source, name: str) -> list[int]:
-    all_names = [each.qualified for each in source.symbols]
-    whole = [number for number, each in enumerate(all_names) if each == name]
-    return whole or [n for n, each in enumerate(all_names) if each.endswith(f".{name}")]
+def _called(source: sources.Source, name: str) -> list[tuple[int, int]]:
+    """How far their names are from this one, and the numbers of those with the nearest."""
+    plain = _plain(name)
+    found = []
+    for number, symbol in enumerate(source.symbols):
+        whole = _plain(symbol.qualified)
+        if symbol.qualified == name.strip():
+            found.append((0, number))
+        elif whole == plain:
+            found.append((1, number))
+        elif whole.endswith(f".{plain}"):
+            found.append((2, number))
+    nearest = min(found, default=(0, 0))[0]
+    return [each for each in found if each[0] == nearest]
 
 
 def _counted(name: str) -> tuple[str, int]:
@@ -204,8 +239,20 @@ def _counted(name: str) -> tuple[str, int]:
     return (short, int(count)) if is_one else (name, 0)
 
 
-def _dotted(name: str) -> str:
-    return name.strip().replace("::", ".")
+def _plain(name: str) -> str:
+    """A name as it can be compared, however it was shown or typed."""
+    return text.one_line(name).replace("::", ".")
+
+
+def _telling(name: str) -> str:
+    """What a file must have that has a symbol of this name: its last part with words."""
+    found = (_WORDS.search(part) for part in reversed(name.split(".")))
+    return next((each[0] for each in found if each), name.strip(".# "))
+
+
+def _is_path(words: str) -> bool:
+    """Whether words look like a path, and not like the name of a symbol or a section."""
+    return not re.search(r"\s", words) and ("/" in words or languages.of_path(words) is not None)
 
 
 def _several(name: str, found: list[Candidate]) -> errors.UsageError:

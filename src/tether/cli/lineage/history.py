@@ -50,10 +50,10 @@ def history(
 ) -> answers.Answer:
     """Show what became of a function, a class or a section, through renames and moves.
 
-    SELECTOR is PATH:LINE, PATH:FIRST-LAST, PATH#Class.name, or Class.name alone, which is looked
-    for in all files. The end of a name is enough if there is only one; `@2` takes the second of
-    those that are called the same in a file. `node:ID` is looked for in the index, up to where
-    `tether lineage rebuild` brought it.
+    SELECTOR is PATH:LINE, PATH:FIRST-LAST, PATH#Class.name (or PATH::Class::name), or Class.name
+    alone, which is looked for in all files. The end of a name is enough if there is only one; `@2`
+    takes the second of those that are called the same in a file. `node:ID` is looked for in the
+    index, up to where `tether lineage rebuild` brought it.
     """
     from tether.lineage import installed, sandbox
 

@@ -1,0 +1,118 @@
+"""Whom words mean in a commit: what is printed can be typed back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tether import errors, text
+from tether.git import Git
+from tether.lineage import languages, library, selecting, sources
+
+FIXTURES = Path(__file__).parent / "fixtures"
+NAMES = [language.name for language in languages.LANGUAGES]
+HARD = {
+    "lib.rs": "impl fmt::Display for Point {\n    fn fmt(&self) {}\n}\n",
+    "notes.md": "# std::vector notes\n\n# std.vector notes\n\n# At 10:30\n\n# C# and #5\n\n"
+    "# twice\n\n# twice\n\n# mail@2\n\n#  Red \x1b[31m  one\n\n# e\u200bnd\n",
+    "a.ts": "class A {\n  #priv(x: number) {}\n  get v() { return 1 }\n  set v(x) {}\n}\n",
+    "a::b.py": "def odd(): ...\n",
+    "c#d.py": "def odder(): ...\n",
+}
+
+
+class Shelf:
+    """A commit with some files."""
+
+    def __init__(self, path: Path, git: Callable[..., str], content: dict[str, str]) -> None:
+        for name, written in content.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(written)
+        git("add", ".", cwd=path)
+        git("commit", "-qm", "Files", cwd=path)
+        repository = Git(path)
+        self.commit = repository.resolve("HEAD")
+        self.files = library.Library(repository, library.InThisProcess())
+
+    def find(self, words: str) -> str:
+        return self.found(words).selector
+
+    def found(self, words: str) -> selecting.Candidate:
+        return selecting.Finder(self.files, self.commit).find(words)
+
+    def source(self, path: str) -> sources.Source:
+        source = self.files.at(self.commit, path)
+        assert source is not None
+        return source
+
+    def meant(self, words: str) -> list[tuple[str, int]]:
+        """The places that words may mean."""
+        try:
+            one = self.found(words)
+        except errors.UsageError as problem:
+            found: Any = problem.details["candidates"]
+            return [(each["selector"], each["line"]) for each in found]
+        return [(text.clean(one.selector), one.symbol.head_line)]
+
+
+@pytest.fixture
+def shelf(repo: Path, git: Callable[..., str]) -> Iterator[Callable[[dict[str, str]], Shelf]]:
+    made: list[Shelf] = []
+
+    def make(content: dict[str, str]) -> Shelf:
+        made.append(Shelf(repo, git, content))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.files.close()
+
+
+Shelves = Callable[[dict[str, str]], Shelf]
+
+
+def assert_all_can_be_typed_back(there: Shelf, paths: list[str]) -> None:
+    for path in paths:
+        source = there.source(path)
+        assert source.symbols
+        for number, symbol in enumerate(source.symbols):
+            one = selecting.Candidate(source, number)
+            assert there.found(one.selector) == one
+            wanted = (text.clean(one.selector), symbol.head_line)
+            assert wanted in there.meant(f"{path}#{symbol.qualified}"), symbol
+            if symbol.qualified == text.clean(symbol.qualified):
+                assert wanted in there.meant(symbol.qualified), symbol
+
+
+def test_every_symbol_of_every_fixture_can_be_typed_back(shelf: Shelves) -> None:
+    paths = [f"sample{languages.BY_NAME[name].suffixes[0]}" for name in NAMES]
+    texts = [(FIXTURES / f"{path}.txt").read_text("utf-8") for path in paths]
+    assert_all_can_be_typed_back(shelf(dict(zip(paths, texts, strict=True))), paths)
+
+
+def test_names_with_the_signs_of_selectors_can_be_typed_back(shelf: Shelves) -> None:
+    assert_all_can_be_typed_back(shelf(HARD), list(HARD))
+
+
+def test_a_name_is_taken_as_it_is_written_first(shelf: Shelves) -> None:
+    there = shelf(HARD)
+    assert there.find("notes.md#std::vector notes") == "notes.md#std::vector notes"
+    assert there.find("notes.md#std.vector notes") == "notes.md#std.vector notes"
+    assert there.find("lib.rs#<Point as fmt::Display>.fmt").endswith("fmt::Display>.fmt")
+    assert there.find("<Point as fmt.Display>.fmt").startswith("lib.rs#")
+
+
+def test_a_path_and_names_may_have_two_colons_between_them(shelf: Shelves) -> None:
+    code = "def f(): ...\n\n\nclass Shop:\n    def add(self): ...\n"
+    there = shelf({"src/a.py": code, "f/b.py": "def only(): ...\n"})
+    assert there.find("src/a.py::f") == "src/a.py#f"
+    assert there.find("src/a.py::Shop::add") == "src/a.py#Shop.add"
+    assert there.find("src/a.py#Shop::add") == "src/a.py#Shop.add"
+    assert there.find("Shop::add") == "src/a.py#Shop.add"
+    with pytest.raises(errors.NotFound, match=r"no file src/c.py "):
+        there.find("src/c.py::f")
+    with pytest.raises(errors.NotFound, match="is called f::nobody"):
+        there.find("f::nobody")
