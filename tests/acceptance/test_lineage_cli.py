@@ -109,6 +109,16 @@ def test_every_form_of_selector_names_the_same(scene: Scene) -> None:
     assert scene.ask("shop.py#add", cwd=scene.path / "src").code == 0
 
 
+def test_a_class_of_a_header_is_followed_into_another(scene: Scene) -> None:
+    shop = "class Shop {\npublic:\n  int total(int tax) {\n    return sum() + tax;\n  }\n};\n"
+    scene.commit("a.h", shop)
+    scene.commit("a.h", shop.replace("+ tax", "- tax"))
+    scene.git("mv", "a.h", "a.hpp")
+    scene.git("commit", "-qm", "Move")
+    assert scene.kinds("Shop.total") == ["move", "body", "introduced"]
+    assert scene.kinds("Shop") == ["move", "introduced"]
+
+
 def test_names_of_several_are_asked_back(scene: Scene) -> None:
     scene.commit("a.py", "class A:\n    def go(self): ...\n\n\nclass B:\n    def go(self): ...\n")
     scene.commit("b.py", "def twice(): ...\n\n\ndef twice(): ...\n")

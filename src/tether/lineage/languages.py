@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from importlib import metadata
 
 from tether.hints import Literal, NamedTuple
@@ -80,6 +81,13 @@ LANGUAGES = (
 BY_NAME = {language.name: language for language in LANGUAGES}
 _BY_SUFFIX = {suffix: language for language in LANGUAGES for suffix in language.suffixes}
 _BY_FILE_NAME = {name: language for language in LANGUAGES for name in language.file_names}
+# What no header of C has: some first words of lines, headers without `.h`, scopes, methods.
+_CPLUSPLUS = re.compile(
+    rb"^[ \t]*(?:class[ \t]+\w|enum[ \t]+class\b|(?:inline[ \t]+)?namespace\b|template[ \t]*<"
+    rb"|(?:public|private|protected)[ \t]*:|using[ \t]+\w|virtual\b|#[ \t]*include[ \t]*<[a-z_]+>)"
+    rb"|::|\boperator[ \t]*[^\w\s]|\)[ \t]*const[ \t]*[;{=]",
+    re.MULTILINE,
+)
 
 
 def of_path(path: str) -> Language | None:
@@ -87,6 +95,13 @@ def of_path(path: str) -> Language | None:
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
     return _BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else _BY_FILE_NAME.get(name)
+
+
+def of_file(path: str, data: bytes) -> Language | None:
+    """The language of a file, also by its content: a header may be one of C or of C++."""
+    language = of_path(path)
+    is_header = language is not None and path[-2:].lower() == ".h"
+    return BY_NAME["cpp"] if is_header and _CPLUSPLUS.search(data) else language
 
 
 def family(path: str) -> str:

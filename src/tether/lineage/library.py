@@ -111,18 +111,19 @@ class Library:
 
     def part(self, path: str, oid: Oid, data: bytes) -> symbols.Outline | None:
         """The outline of a part of a file."""
-        language = languages.of_path(path)
+        # The whole says which language it is: its parts may look otherwise.
+        language = languages.of_file(path, self.data(path, oid) or data)
         return self._outlines.part(oid, language, data) if language else None
 
     def _read(self, path: str, oid: Oid) -> sources.Source | None:
-        language = languages.of_path(path)
-        if language is None:
+        if languages.of_path(path) is None:
+            return None
+        data = self.data(path, oid)
+        language = languages.of_file(path, data) if data is not None else None
+        if data is None or language is None:
             return None
         if not languages.version_of(language):
             self.unknown[path] = "no grammar"
-            return None
-        data = self.data(path, oid)
-        if data is None:
             return None
         outline = self._outlines.outline(oid, language, data)
         if outline is None:

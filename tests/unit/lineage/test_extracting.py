@@ -90,6 +90,36 @@ def test_other_files_have_no_language(path: str) -> None:
     assert languages.of_path(path) is None
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "class Shop {\npublic:\n  int total() const;\n};\n",
+        "namespace a { int f(); }\n",
+        "#include <vector>\nstruct Shop { int total; };\n",
+        "struct Shop { int total() const { return 1; } };\n",
+        "template <typename T> T twice(T x) { return x + x; }\n",
+        "void f(const std::string& s);\n",
+        (FIXTURES / "sample.cpp.txt").read_text(),
+    ],
+)
+def test_a_header_of_cplusplus_is_known_by_its_content(source: str) -> None:
+    assert languages.of_file("a.h", source.encode()) == languages.BY_NAME["cpp"]
+    assert languages.of_file("a.c", source.encode()) == languages.BY_NAME["c"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "/* The class of things: a namespace. */\n#include <stdio.h>\nint f(const char *a);\n",
+        '#ifdef __cplusplus\nextern "C" {\n#endif\nstruct S { int class; };\n',
+        (FIXTURES / "sample.c.txt").read_text(),
+    ],
+)
+def test_any_other_header_is_one_of_c(source: str) -> None:
+    assert languages.of_file("a.h", source.encode()) == languages.BY_NAME["c"]
+
+
 def assert_consistent(outline: symbols.Outline, source: bytes) -> None:
     for number, each in enumerate(outline.symbols):
         assert 0 <= each.start <= each.head <= each.body <= each.end <= len(source)
