@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -100,7 +101,13 @@ def kinds(before: Fact, after: Fact) -> set[str]:
         )
         if was != now
     }
-    return found or ({"formatting"} if before.text != after.text else set())
+    is_laid_out = before.text != after.text and _bare(before.text) == _bare(after.text)
+    return found or ({"formatting"} if is_laid_out else set())
+
+
+def _bare(text: str) -> str:
+    """A text without its layout: methods of Go have the name of their type, which may change."""
+    return re.sub(r"[\s,]", "", text)
 
 
 def ambiguous(before: Version, after: Version) -> set[int]:

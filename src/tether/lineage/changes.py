@@ -43,6 +43,6 @@ def _of_text(
     found = [kind for kind, was, now in parts if was != now]
     # What lies between the symbols inside a class has no layout of its own.
     is_whole = after.symbols[new].kind not in ("class", "section")
-    if not found and is_whole and before.symbols[old].name == after.symbols[new].name:
-        return ["formatting"]
-    return found
+    # Methods that stand outside of their class have its name, which may be another now.
+    is_said_so = before.declaration(old) == after.declaration(new)
+    return ["formatting"] if not found and is_whole and is_said_so else found

@@ -17,6 +17,7 @@ from tether.lineage import (
     parting,
     renames,
     sources,
+    symbols,
 )
 
 _CLASS_WORDS = (
@@ -90,6 +91,7 @@ class Comparison:
             return found
         wanted = {path, self._renames.before(path) or path}
         wanted |= self._concerning(self._old, path, after, _kin(after, number))
+        wanted |= self._owning(self._new, after.symbols[number])
         found = self._search(wanted, path, number)
         if found is None or wanted >= {*self._old, *self._new}:
             return found
@@ -98,6 +100,7 @@ class Comparison:
         if before is not None:
             kin = _kin(before, found.number)
             rivals = self._concerning(self._new, found.path, before, kin)
+            rivals |= self._owning(self._old, before.symbols[found.number])
             found = self._search(wanted | rivals, path, number)
         return found
 
@@ -205,8 +208,28 @@ class Comparison:
                 for name, definition in names
             ) or any(_is_shared(page, data) for page in pages):
                 found.add(each)
-        pairs = self._few_pairs([each for each in found if each in self._new])
-        return {*found, *(old for old, _ in pairs)}
+        return self._with_former(found)
+
+    def _owning(self, side: dict[str, Oid], symbol: symbols.Symbol) -> set[str]:
+        """The files on one side that define what a symbol belongs to but does not stand in."""
+        if symbol.parent >= 0 or not symbol.container:
+            return set()
+        names = set(re.findall(rb"\w+", symbol.container.encode()))
+        classes = [(name, re.compile(_CLASS_WORDS + name + rb"\b")) for name in names]
+        found = set()
+        for each, oid in side.items():
+            data = self._files.data(each, oid) or b""
+            if any(
+                name in data and definition.search(data) and self._is_moved(definition, each)
+                for name, definition in classes
+            ):
+                found.add(each)
+        return self._with_former(found)
+
+    def _with_former(self, paths: set[str]) -> set[str]:
+        """Paths, and those that they had before."""
+        pairs = self._few_pairs([each for each in paths if each in self._new])
+        return {*paths, *(old for old, _ in pairs)}
 
     def _is_moved(self, name: re.Pattern[bytes], path: str) -> bool:
         """Whether the definitions of a name in a file may not be the same before and after."""

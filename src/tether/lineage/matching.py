@@ -9,6 +9,8 @@ only, and every other question needs the files of its commit.
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterable, Sequence
 
 from tether.hints import NamedTuple
@@ -33,6 +35,7 @@ _VERY_ALIKE = 0.75
 _CLEARLY = 0.2
 # Where the signature stayed with the name, the content must be nearly untouched in the other one.
 _UNTOUCHED = 0.95
+_NAME = re.compile(r"\w+|\W")
 
 
 class Partners(NamedTuple):
@@ -92,16 +95,32 @@ class Matcher:
         was, now = self._symbol_before(old), self._symbol_after(new)
         if was.container == now.container:
             return True
-        olds = [was.parent] if was.parent >= 0 else self._owners(self.before[old[0]], was.container)
-        found = [self.by_before.get((old[0], each)) for each in olds]
-        news = [now.parent] if now.parent >= 0 else self._owners(self.after[new[0]], now.container)
-        return any(each is not None and each.after in [(new[0], n) for n in news] for each in found)
+        if was.parent >= 0 and now.parent >= 0:
+            found = self.by_before.get((old[0], was.parent))
+            return found is not None and found.after == (new[0], now.parent)
+        # What it belongs to does not stand around it, as in Go, and may be in another file.
+        names = [_NAME.findall(each.container) for each in (was, now)]
+        return len(names[0]) == len(names[1]) and all(
+            one == other or self._is_renamed_class(one, other)
+            for one, other in zip(*names, strict=True)
+        )
 
-    @staticmethod
-    def _owners(source: sources.Source, container: str) -> list[int]:
-        """What a symbol belongs to that does not stand in it, as methods in Go do."""
-        every = enumerate(source.symbols)
-        return [n for n, each in every if each.kind == "class" and each.qualified == container]
+    def _is_renamed_class(self, old: str, new: str) -> bool:
+        """Whether a class that was called so is called otherwise now."""
+        found = (self.by_before.get(ref) for ref in self._classes.get(old, ()))
+        return any(
+            each is not None and self._symbol_after(each.after).name == new for each in found
+        )
+
+    @functools.cached_property
+    def _classes(self) -> dict[str, list[Ref]]:
+        """The classes before, by their names."""
+        classes: dict[str, list[Ref]] = {}
+        for file, source in enumerate(self.before):
+            for number, symbol in enumerate(source.symbols):
+                if symbol.kind == "class":
+                    classes.setdefault(symbol.name, []).append((file, number))
+        return classes
 
     def _match_inside(self, old: Ref, new: Ref) -> None:
         """Settle what stands in two containers that are partners, by name."""

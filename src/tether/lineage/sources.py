@@ -64,11 +64,15 @@ class Source:
             return symbol.qualified
         return symbol.qualified[len(self.symbols[symbol.parent].qualified) + 1 :]
 
-    def head(self, number: int) -> bytes:
-        """The tokens of its declaration without its name, its owner's name and annotations."""
+    def declaration(self, number: int) -> list[bytes]:
+        """The tokens of its declaration without annotations."""
         symbol = self.symbols[number]
         spans = [*self._comments(symbol.head, symbol.body), *symbol.annotations]
-        tokens = _tokens(self._cut(symbol.head, symbol.body, spans))
+        return _tokens(self._cut(symbol.head, symbol.body, spans))
+
+    def head(self, number: int) -> bytes:
+        """The same without its name and its owner's name."""
+        tokens = self.declaration(number)
         for name in self._names(number):
             # It may be a text: the name of a test, or of a method that is no word.
             written = next((each for each in tokens if each in _quoted(name)), None)

@@ -48,8 +48,13 @@ class Story:
 
     def commit(self, message: str = "Change", **files: str | None) -> str:
         """Files by their names without `.py`; None deletes."""
+        named = {f"{name.replace('__', '/')}.py": content for name, content in files.items()}
+        return self.commit_files(named, message)
+
+    def commit_files(self, files: dict[str, str | None], message: str = "Change") -> str:
+        """The same with their whole names."""
         for name, content in files.items():
-            target = self.path / f"{name.replace('__', '/')}.py"
+            target = self.path / name
             if content is None:
                 target.unlink()
             else:
@@ -224,3 +229,54 @@ def test_functions_that_only_change_places_have_no_change(story: Story) -> None:
 )
 def test_a_revert_is_known_by_its_words(message: bytes, is_revert: bool) -> None:
     assert births.says_revert(message) == is_revert
+
+
+# A type that is renamed, and its methods that do not stand in it
+
+GO = "package p\n\ntype Shop struct {\n\ttax int\n\tsum int\n}\n"
+GO_METHOD = "func (s *Shop) Total(extra int) int {\n\treturn s.sum + s.tax*extra\n}\n"
+CPP = "class Shop {\n public:\n  int Total(int extra);\n  int tax;\n  int sum;\n};\n"
+CPP_METHOD = "int Shop::Total(int extra) {\n  return sum + tax * extra;\n}\n"
+RUST = "pub struct Shop {\n    tax: i32,\n    sum: i32,\n}\n"
+RUST_IMPL = "impl fmt::Display for Shop {\n    fn fmt(&self, f: &mut F) -> R {\n"
+RUST_IMPL += '        write!(f, "{} {}", self.tax, self.sum)\n    }\n}\n'
+RENAMED_TYPES = {
+    "go": {"a.go": GO + "\n" + GO_METHOD},
+    "go in two files": {"a.go": GO, "b.go": "package p\n\n" + GO_METHOD},
+    "c++": {"a.cpp": CPP + "\n" + CPP_METHOD},
+    "c++ in two files": {"include/a.h": CPP, "src/a.cpp": '#include "a.h"\n\n' + CPP_METHOD},
+    "rust": {"a.rs": RUST + "\n" + RUST_IMPL},
+    "rust in two files": {"a.rs": RUST, "b.rs": "use crate::a::Shop;\n\n" + RUST_IMPL},
+    "rust, as an argument": {"a.rs": RUST + "struct B;\n\n" + RUST_IMPL.replace("for Shop", "for B")
+                             .replace("fmt::Display", "From<Shop>")},
+}  # fmt: skip
+
+
+def _changed(told: lineages.Told) -> dict[str, list[str]]:
+    """What happened to the symbols of each name after their introduction."""
+    changed: dict[str, list[str]] = {}
+    for place, found in told.items():
+        kinds = [" ".join(each.kinds) for each in found.changes]
+        name = place.partition("#")[2].rpartition("@")[0]
+        changed.setdefault(name, []).extend(each for each in kinds if each != "introduced")
+    return changed
+
+
+@pytest.mark.parametrize("name", RENAMED_TYPES)
+def test_a_renamed_type_changes_none_of_its_methods(story: Story, name: str) -> None:
+    files: dict[str, str | None] = dict(RENAMED_TYPES[name])
+    story.commit_files(files)
+    story.commit_files(
+        {path: text.replace("Shop", "Store") for path, text in files.items() if text}
+    )
+    changed = _changed(story.told())
+    assert changed.pop("Store") == ["rename"]
+    assert changed
+    assert not any(changed.values()), changed
+
+
+def test_a_method_of_another_type_has_another_container(story: Story) -> None:
+    other = GO.replace("Shop", "Other").replace("package p\n\n", "").replace("sum", "all")
+    story.commit_files({"a.go": GO + other + GO_METHOD})
+    story.commit_files({"a.go": GO + other + GO_METHOD.replace("Shop", "Other")})
+    assert _changed(story.told())["Other.Total"] == ["container"]
