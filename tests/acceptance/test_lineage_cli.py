@@ -119,6 +119,15 @@ def test_a_class_of_a_header_is_followed_into_another(scene: Scene) -> None:
     assert scene.kinds("Shop") == ["move", "introduced"]
 
 
+def test_a_name_may_have_dots(scene: Scene, tether: Tether) -> None:
+    tether("init", "--yes", cwd=scene.path)
+    scene.commit("README.md", "# Shop\n\n## 1.2 Install\n\nRun it.\n")
+    told = scene.told("README.md#1.2 Install")
+    assert told["symbol"]["name"] == told["changes"][0]["after"]["name"] == "1.2 Install"
+    tether("lineage", "rebuild", cwd=scene.path)
+    assert scene.told(told["symbol"]["node"])["symbol"]["name"] == "1.2 Install"
+
+
 def test_names_of_several_are_asked_back(scene: Scene) -> None:
     scene.commit("a.py", "class A:\n    def go(self): ...\n\n\nclass B:\n    def go(self): ...\n")
     scene.commit("b.py", "def twice(): ...\n\n\ndef twice(): ...\n")

@@ -11,7 +11,7 @@ from typing import Any  # msgspec looks at it
 from tether.git import Oid
 from tether.lineage import history
 
-_Place = tuple[bytes, str, str, str, int, int, int]
+_Place = tuple[bytes, str, str, str, str, int, int, int]
 _Match = tuple[_Place | None, _Place | None, str, tuple[str, ...], float, str]
 _Change = tuple[str, tuple[str, ...], _Place | None, _Place | None, float, str, tuple[_Match, ...]]
 PlaceWire = _Place

@@ -26,15 +26,13 @@ class Place(NamedTuple):
 
     path: str
     kind: str
+    name: str
+    """A part of the next one that cannot be cut from it: names of sections have dots, too."""
     qualified: str
     signature: str
     ordinal: int
     line: int
     end_line: int
-
-    @property
-    def name(self) -> str:
-        return self.qualified.rpartition(".")[2]
 
 
 class Match(NamedTuple):

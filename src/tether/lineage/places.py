@@ -10,6 +10,7 @@ def place(source: sources.Source, number: int) -> history.Place:
     return history.Place(
         source.path,
         symbol.kind,
+        symbol.name,
         symbol.qualified,
         symbol.signature,
         symbol.ordinal,

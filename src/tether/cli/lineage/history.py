@@ -144,7 +144,7 @@ def _match_value(match: model.Match) -> dict[str, Any]:
 
 
 def _place_value(place: model.Place) -> dict[str, Any]:
-    value = {**place._asdict(), "name": place.name}
+    value = place._asdict()
     return {name: text.clean(v) if isinstance(v, str) else v for name, v in value.items()}
 
 
