@@ -11,6 +11,7 @@ TetherError                   failed               1
 ├── NotFound                  not_found            5
 │   ├── NotARepository        not_a_repository     5
 │   └── RevisionNotFound      revision_not_found   5
+│       └── NoCommits         no_commits           5
 ├── FindingsFound             findings             6
 ├── ConfigError               config_invalid       1
 │   └── ConfigForbidden       config_forbidden     1
@@ -146,6 +147,13 @@ class RevisionNotFound(NotFound):
 
     code = "revision_not_found"
     hint = "List what there is with `git log --oneline --all`."
+
+
+class NoCommits(RevisionNotFound):
+    """The branch that is checked out has no commits yet."""
+
+    code = "no_commits"
+    hint = "Commit something first, or name a commit of another branch."
 
 
 class FindingsFound(TetherError):

@@ -52,6 +52,7 @@ class Scene:
     def error(self, *words: str) -> tuple[int, str]:
         ended = self.ask(*words, "--json")
         assert not ended.json["ok"]
+        assert ended.json["error"]["hint"]
         return ended.code, ended.json["error"]["message"]
 
     def box(self) -> sandbox.Sandbox:
@@ -185,9 +186,9 @@ def test_a_file_that_no_person_wrote_is_named_as_what_it_is(
 @pytest.mark.parametrize(
     ("middle", "why"),
     [
-        (TWO.encode() + b"# filler\n" * 120_000, "too large"),
-        (b"def two(): return 2\nx = '" + b"a" * 20_000 + b"'\n", "minified"),
-        (TWO.encode() + b"\0", "binary"),
+        (TWO.encode() + b"# filler\n" * 120_000, "it has more than 1 MB"),
+        (b"def two(): return 2\nx = '" + b"a" * 20_000 + b"'\n", "its lines are too long for"),
+        (TWO.encode() + b"\0", "it is binary"),
     ],
 )
 def test_such_a_version_in_the_middle_is_said(scene: Scene, middle: bytes, why: str) -> None:
@@ -197,8 +198,9 @@ def test_such_a_version_in_the_middle_is_said(scene: Scene, middle: bytes, why: 
     scene.commit("a.py", TWO.replace("2", "222"))
     told = scene.told("a.py#two")
     assert told["changes"][0]["kinds"] == ["body"]
-    assert told["unknown"] == [f"a.py: {why}"]
-    assert f"Not known:\n  a.py: {why}\n" in scene.ask("a.py#two").out
+    [said] = told["unknown"]
+    assert said.startswith(f"a.py: a version was not read: {why}")
+    assert f"Not known:\n  a.py: a version was not read: {why}" in scene.ask("a.py#two").out
 
 
 def test_odd_bytes_and_line_ends_are_no_trouble(scene: Scene) -> None:
@@ -227,7 +229,8 @@ def test_missing_content_is_said(scene: Scene) -> None:
     os.unlink(scene.path / ".git" / "objects" / blob[:2] / blob[2:])
     told = scene.told("a.py#two")
     assert told["changes"][0]["kinds"] == ["body"]
-    assert told["unknown"] == ["a.py: missing"]
+    [said] = told["unknown"]
+    assert said.startswith("a.py: a version was not read: its content is not in this clone; `git f")
     code, message = scene.error("a.py#two", "--at", "HEAD~2")
     assert (code, "not in this clone" in message) == (5, True)
 
@@ -240,7 +243,27 @@ def test_links_and_submodules_are_named_as_what_they_are(scene: Scene, tmp_path:
     scene.git("commit", "-qm", "Links")
     assert "symbolic link" in scene.error("link.py#one")[1]
     assert "submodule" in scene.error("module.py#one")[1]
+    assert scene.error("link.py") == (2, "link.py is a symbolic link.")
+    assert "is a submodule" in scene.error("module.py")[1]
     assert scene.told("one")["symbol"]["path"] == "a.py"
+
+
+def test_a_directory_is_named_as_what_it_is(scene: Scene) -> None:
+    scene.commit("one/two/a.py", TWO)
+    scene.commit("docs/a.md", "# Guide\n")
+    assert scene.error("docs") == (2, "docs is a directory.")
+    assert "it is a directory" in scene.error("docs#Guide")[1]
+    assert scene.told("one")["symbol"]["path"] == "one/two/a.py"
+    assert scene.error("one/two/a.py") == (2, "one/two/a.py is a whole file.")
+
+
+def test_a_repository_without_commits_says_so(tether: Tether, git: GitCall, tmp_path: Path) -> None:
+    git("init", "-q", str(tmp_path / "empty"), cwd=tmp_path)
+    for words in (("history", "a.py#f"), ("history", "a.py#f", "--at", "main")):
+        ended = tether("lineage", *words, "--json", cwd=tmp_path / "empty")
+        assert ended.code == 5
+        assert ended.json["error"]["code"] == "no_commits"
+        assert "no commits yet" in ended.json["error"]["message"]
 
 
 def test_a_shallow_clone_says_where_it_ends(scene: Scene, tether: Tether, tmp_path: Path) -> None:

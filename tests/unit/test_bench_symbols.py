@@ -418,8 +418,9 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "text.jsonl").write_bytes(b"\n{")
     with pytest.raises(errors.FileError, match=r"Line 2 of text\.jsonl is not JSON"):
         oracle.read([str(tmp_path / "text.jsonl")])
-    with pytest.raises(errors.FileError, match=r"There is nothing in empty\.jsonl"):
+    with pytest.raises(errors.FileError, match=r"There is nothing in empty\.jsonl") as caught:
         oracle.read([write(tmp_path / "empty.jsonl", [])])
+    assert "bench symbols --help" in caught.value.hint
 
 
 # The whole of it, with somebody else as the engine

@@ -41,7 +41,7 @@ class Git:
             raise errors.RevisionNotFound
         found = self._commit_named(revision)
         if found is None:
-            raise errors.RevisionNotFound
+            raise errors.RevisionNotFound if self.head() else errors.NoCommits
         return found
 
     def head(self) -> Oid | None:

@@ -26,6 +26,16 @@ _ASKED = 12
 
 WhyNot = Literal["too large", "minified", "binary", "missing", "no grammar", "quarantined"]
 
+WHY: dict[WhyNot, str] = {
+    "too large": "it has more than 1 MB",
+    "minified": "its lines are too long for people, so a machine made it",
+    "binary": "it is binary, whatever its name says",
+    "missing": "its content is not in this clone",
+    "no grammar": "the grammar of its language is not installed",
+    "quarantined": "its grammar hung or crashed at it; `tether doctor` says more",
+}
+"""For people."""
+
 
 class Outlines(Protocol):
     """Gives the outline of a blob, from a cache or a parser; None if there is none to be had."""

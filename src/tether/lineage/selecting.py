@@ -24,12 +24,14 @@ _MAX_NAMED = 10
 _LINK, _SUBMODULE, _DIRECTORY = "120000", "160000", "tree"
 _FORMS = "Name it as PATH:LINE, PATH#Class.name or Class.name."
 
-_WHY_NOT: dict[str, str] = {
-    "too large": "it has more than 1 MB",
-    "minified": "its lines are too long for people, so a machine made it",
-    "binary": "it is binary, whatever its name says",
-    "missing": "its content is not in this clone",
-    "quarantined": "its grammar hung or crashed at it; `tether doctor` says more",
+_IN_FILE = "PATH:LINE or PATH#name."
+_COMMITS = "`git log --follow -- PATH` shows its commits"
+_INSTEAD: dict[library.WhyNot, str] = {
+    "too large": f"{_COMMITS}; name one with --at in which it was smaller.",
+    "minified": f"Name the file that it was made from. {_COMMITS}.",
+    "binary": f"{_COMMITS}.",
+    "missing": "`git fetch --refetch --no-filter` brings what a partial clone left out.",
+    "quarantined": "`tether reindex` has it tried again.",
 }
 
 
@@ -77,12 +79,15 @@ class Finder:
             return self._in_file(*split)
         if lines and (self._entry(path) or _is_path(path)):
             return self.at_lines(path, int(lines[1]), int(lines[2] or lines[1]))
-        if self._entry(words) is not None:
-            raise errors.UsageError(
-                f"{_shown(words)} is a whole file.",
-                hint="Name a symbol in it: PATH:LINE or PATH#name.",
-            )
-        return self._anywhere(words)
+        entry = self._entry(words)
+        if entry is None:
+            return self._one(self._anywhere(words), words, "")
+        # A symbol may be called like a directory.
+        found = self._anywhere(words) if entry.kind == _DIRECTORY else []
+        if found:
+            return self._one(found, words, "")
+        what, hint = _other_than_file(entry) or ("a whole file", f"Name a symbol in it: {_IN_FILE}")
+        raise errors.UsageError(f"{_shown(words)} is {what}.", hint=hint)
 
     def at_lines(self, path: str, first: int, last: int) -> Candidate:
         """The smallest symbol that has all of these lines."""
@@ -116,8 +121,8 @@ class Finder:
         source = self._source(path)
         return self._one(_named(source, name), name, f" in {_shown(source.path)}")
 
-    def _anywhere(self, name: str) -> Candidate:
-        """The symbol of this name, whichever file has it."""
+    def _anywhere(self, name: str) -> list[_Named]:
+        """The symbols of this name, whichever files have them."""
         word = _telling(_counted(_plain(name))[0])
         if not word:
             raise errors.UsageError("This names no symbol.", hint=_FORMS)
@@ -135,7 +140,7 @@ class Finder:
         for path, entry in self._files.git.entries(self._commit, paths).items():
             source = self._files.source(path, entry.oid) if entry else None
             found += _named(source, name) if source else ()
-        return self._one(found, name, "")
+        return found
 
     def _one(self, found: list[_Named], name: str, where: str) -> Candidate:
         best = min((each.distance for each in found), default=0)
@@ -158,7 +163,9 @@ class Finder:
                 f"There is no file {shown} in commit {self._commit[:12]}.",
                 hint="Name it as that commit has it, or another commit with --at.",
             )
-        _require_file(entry, shown)
+        if other := _other_than_file(entry):
+            what, hint = other
+            raise errors.NotFound(f"No symbols can be found in {shown}: it is {what}.", hint=hint)
         language = languages.of_path(entry.path)
         if language is None:
             raise errors.NotFound(
@@ -175,7 +182,9 @@ class Finder:
                 hint=installed.HINT,
             )
         raise errors.NotFound(
-            f"No symbols can be found in {shown}: {_WHY_NOT[why]}.", details={"why": why}
+            f"No symbols can be found in {shown}: {library.WHY[why]}.",
+            hint=_INSTEAD[why],
+            details={"why": why},
         )
 
     def _entry(self, path: str) -> TreeEntry | None:
@@ -195,16 +204,15 @@ class Finder:
         return None
 
 
-def _require_file(entry: TreeEntry, shown: str) -> None:
-    what = ""
+def _other_than_file(entry: TreeEntry) -> tuple[str, str] | None:
+    """What something is that has no symbols, and what to name instead; None for a file."""
     if entry.kind == _DIRECTORY:
-        what = "is a directory"
-    elif entry.mode == _SUBMODULE:
-        what = "is a submodule, which has a history of its own"
-    elif entry.mode == _LINK:
-        what = "is a symbolic link; name the file that it points to"
-    if what:
-        raise errors.NotFound(f"No symbols can be found in {shown}: it {what}.")
+        return "a directory", f"Name a symbol of a file in it: {_IN_FILE}"
+    if entry.mode == _SUBMODULE:
+        return "a submodule, which has a history of its own", "Ask in its own checkout."
+    if entry.mode == _LINK:
+        return "a symbolic link", "Name the file that it points to."
+    return None
 
 
 def _named(source: sources.Source, name: str) -> list[_Named]:

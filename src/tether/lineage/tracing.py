@@ -114,7 +114,7 @@ class Tracer:
         finally:
             for each in self._waiting:
                 each.steps.close()
-        told = [f"{path}: {why}" for path, why in self._files.unknown.items()]
+        told = [_untold(path, why) for path, why in self._files.unknown.items()]
         node = self._births[min(self._births)] if self._births else ""
         return history.History(tuple(self._found.values()), (*self._unknown, *told), node)
 
@@ -356,6 +356,12 @@ class Tracer:
 def _is_rewritten(before: glances.Glance, after: glances.Glance) -> bool:
     """Whether somebody else may have what it was: the whole file has to say."""
     return matching.is_rewritten(before.source, before.number, after.source, after.number)
+
+
+def _untold(path: str, why: library.WhyNot) -> str:
+    """That a version of a file says nothing, and what can be done about that."""
+    way = "; `git fetch --refetch --no-filter` brings it" if why == "missing" else ""
+    return f"{path}: a version was not read: {library.WHY[why]}{way}"
 
 
 def _place(glance: glances.Glance) -> history.Place:

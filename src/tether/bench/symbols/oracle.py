@@ -90,7 +90,7 @@ def read(paths: Iterable[str]) -> Oracle:
                 pairs.append(_pair(line))
         if count == len(questions) + len(pairs):
             name = os.path.basename(path)
-            raise errors.FileError(f"There is nothing in {name}. Nothing was measured.")
+            raise errors.FileError(f"There is nothing in {name}. Nothing was measured.", hint=_HINT)
     return Oracle(tuple(questions), tuple(pairs))
 
 
