@@ -388,6 +388,19 @@ def test_the_index_knows_a_symbol_by_its_id(scene: Scene, tether: Tether) -> Non
     assert told["symbol"]["qualified"] == "two"
 
 
+def test_an_id_does_not_go_with_a_commit(scene: Scene, tether: Tether) -> None:
+    tether("init", "--yes", cwd=scene.path)
+    scene.commit("a.py", LONG)
+    scene.commit("a.py", SPLIT)
+    node = scene.told("a.py#report")["symbol"]["node"]
+    tether("lineage", "rebuild", cwd=scene.path)
+    for revision in ("nowhere", "HEAD~1", "HEAD"):
+        code, message = scene.error(node, "--at", revision)
+        assert (code, "--at does not go with" in message) == (2, True)
+    assert scene.told(node) == scene.told(node, "--related")
+    assert scene.told(node)["changes"] == scene.told("a.py#report", "--related")["changes"]
+
+
 def test_without_a_store_nothing_is_followed_in_vain(scene: Scene, tether: Tether) -> None:
     ended = tether("lineage", "rebuild", cwd=scene.path)
     assert ended.code == 5

@@ -27,9 +27,7 @@ _RELATIONS = {
 
 @click.command()
 @click.argument("selector")
-@click.option(
-    "--at", "revision", default="HEAD", show_default=True, metavar="COMMIT", help="Where to begin."
-)
+@click.option("--at", "revision", metavar="COMMIT", help="Where to begin.  [default: HEAD]")
 @click.option(
     "--limit",
     default=50,
@@ -41,12 +39,13 @@ _RELATIONS = {
 @click.option(
     "--related",
     is_flag=True,
-    help="Look at every change for what was split from it and what went into it: takes longer.",
+    help="Look at every change for what was split from it and what went into it: takes longer."
+    " The index always has that.",
 )
 @cold.answering
 @cold.pass_call
 def history(
-    call: context.Context, selector: str, revision: str, limit: int, related: bool
+    call: context.Context, selector: str, revision: str | None, limit: int, related: bool
 ) -> answers.Answer:
     """Show what became of a function, a class or a section, through renames and moves.
 
@@ -61,9 +60,14 @@ def history(
     place = call.workspace
     repository = git.Git(place.place)
     if selector.startswith("node:"):
+        if revision is not None:
+            raise errors.UsageError(
+                "--at does not go with node:ID: the index tells all that it knows of a node.",
+                hint="Leave --at out, or name the symbol as that commit has it: PATH#name.",
+            )
         commit, told = _of_node(place.store_dir, selector)
     else:
-        commit = repository.resolve(revision)
+        commit = repository.resolve(revision or "HEAD")
         named = selector.removeprefix(f"{place.root}/") if place.root else selector
         with sandbox.Sandbox(place.place, place.store_dir) as box:
             told = box.history(commit, named, _below(place.root), everywhere=related)
