@@ -21,8 +21,9 @@ _AFTER_PATH = re.compile("#|::")
 # Names that more files have are no names to find something by.
 _MAX_FILES = 1000
 _MAX_NAMED = 10
+_MAX_NEAR, _NEAR = 3, 0.75
 _LINK, _SUBMODULE, _DIRECTORY = "120000", "160000", "tree"
-_FORMS = "Name it as PATH:LINE, PATH#Class.name or Class.name."
+FORMS = "Name it as PATH:LINE, PATH#Class.name or Class.name."
 
 _IN_FILE = "PATH:LINE or PATH#name."
 _COMMITS = "`git log --follow -- PATH` shows its commits"
@@ -81,18 +82,18 @@ class Finder:
             return self.at_lines(path, int(lines[1]), int(lines[2] or lines[1]))
         entry = self._entry(words)
         if entry is None:
-            return self._one(self._anywhere(words), words, "")
+            return self._one(self._anywhere(words), words)
         # A symbol may be called like a directory.
         found = self._anywhere(words) if entry.kind == _DIRECTORY else []
         if found:
-            return self._one(found, words, "")
+            return self._one(found, words)
         what, hint = _other_than_file(entry) or ("a whole file", f"Name a symbol in it: {_IN_FILE}")
         raise errors.UsageError(f"{_shown(words)} is {what}.", hint=hint)
 
     def at_lines(self, path: str, first: int, last: int) -> Candidate:
         """The smallest symbol that has all of these lines."""
         if not 0 < first <= last:
-            raise errors.UsageError("Lines count from 1, the first one first.", hint=_FORMS)
+            raise errors.UsageError("Lines count from 1, the first one first.", hint=FORMS)
         source = self._source(path)
         number = symbols.innermost(source.outline, first, last)
         if number is None:
@@ -117,15 +118,17 @@ class Finder:
 
     def _in_file(self, path: str, name: str) -> Candidate:
         if not name.strip():
-            raise errors.UsageError("This names no symbol of a file.", hint=_FORMS)
+            raise errors.UsageError("This names no symbol of a file.", hint=FORMS)
         source = self._source(path)
-        return self._one(_named(source, name), name, f" in {_shown(source.path)}")
+        found = _named(source, name)
+        hint = "" if found else _near(source, name)
+        return self._one(found, name, f" in {_shown(source.path)}", hint)
 
     def _anywhere(self, name: str) -> list[_Named]:
         """The symbols of this name, whichever files have them."""
         word = _telling(_counted(_plain(name))[0])
         if not word:
-            raise errors.UsageError("This names no symbol.", hint=_FORMS)
+            raise errors.UsageError("This names no symbol.", hint=FORMS)
         having = searching.files_with(self._files.git, self._commit, word)
         if not having and " " in word:  # a heading of two lines
             word = max(word.split(), key=len)
@@ -142,7 +145,7 @@ class Finder:
             found += _named(source, name) if source else ()
         return found
 
-    def _one(self, found: list[_Named], name: str, where: str) -> Candidate:
+    def _one(self, found: list[_Named], name: str, where: str = "", hint: str = "") -> Candidate:
         best = min((each.distance for each in found), default=0)
         chosen = [each.candidate for each in found if each.distance == best]
         if len(chosen) == 1:
@@ -151,7 +154,7 @@ class Finder:
             raise _several(name, chosen)
         raise errors.NotFound(
             f"No symbol{where} is called {_shown(name)} in commit {self._commit[:12]}.",
-            hint=_FORMS,
+            hint=hint or FORMS,
         )
 
     def _source(self, path: str) -> sources.Source:
@@ -238,6 +241,19 @@ def _called(source: sources.Source, name: str) -> list[tuple[int, int]]:
             found.append((2, number))
     nearest = min(found, default=(0, 0))[0]
     return [each for each in found if each[0] == nearest]
+
+
+def _near(source: sources.Source, name: str) -> str:
+    """What to ask somebody who named a symbol that a file does not have."""
+    import difflib
+
+    names: dict[str, int] = {}
+    for number, symbol in enumerate(source.symbols):
+        names.setdefault(_plain(symbol.qualified).casefold(), number)
+        names.setdefault(_plain(symbol.name).casefold(), number)
+    near = difflib.get_close_matches(_plain(name).casefold()[:100], names, _MAX_NEAR, _NEAR)
+    found = dict.fromkeys(Candidate(source, names[each]).selector for each in near)
+    return f"Did you mean {' or '.join(map(_shown, found))}?" if found else ""
 
 
 def _counted(name: str) -> tuple[str, int]:
