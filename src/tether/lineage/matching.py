@@ -88,7 +88,8 @@ class Matcher:
         return likeness.of_symbols(self.before[old[0]], old[1], self.after[new[0]], new[1])
 
     def partner(self, old: Ref, new: Ref, confidence: float, evidence: str) -> None:
-        found = Partners(old, new, confidence, evidence, self._keeps_container(old, new))
+        keeps = self._keeps_container(old, new)
+        found = Partners(old, new, round(confidence, 2), evidence, keeps)
         self.by_before[old] = self.by_after[new] = found
 
     def _keeps_container(self, old: Ref, new: Ref) -> bool:
@@ -255,7 +256,7 @@ class Matcher:
             and self.after[new[0]].symbols[each].kind == "class"
         ]
         if len(olds) == len(news) == 1 and (score := self.likeness(olds[0], news[0])) >= 0.5:
-            self.partner(olds[0], news[0], round(score, 2), "the only class that was renamed")
+            self.partner(olds[0], news[0], score, "the only class that was renamed")
 
     def _match_namesakes(self, old: int, olds: list[int], new: int, news: list[int]) -> None:
         """Tell apart those that have one name: by signature, by content, by what is most alike."""
@@ -445,7 +446,7 @@ def is_rewritten(before: sources.Source, old: int, after: sources.Source, new: i
 
 def _sure(score: float) -> float:
     """How sure one can be of those that kept their name but not their signature."""
-    return round(min(0.95, 0.6 + 0.4 * score), 2)
+    return min(0.95, 0.6 + 0.4 * score)
 
 
 def _is_alone(source: sources.Source, number: int, among: list[int]) -> bool:

@@ -191,3 +191,14 @@ def test_a_test_that_gets_another_sentence_has_only_another_name() -> None:
     before = source("a.js", "it('adds up', () => {\n  check(cart.sum(), 3, limit);\n});\n")
     after = source("a.js", 'it("adds it", () => {\n  check(cart.sum(), 3, limit);\n});\n')
     assert changes.kinds(before, 0, after, 0, keeps_container=True) == ("rename",)
+
+
+def test_how_sure_it_is_has_two_digits() -> None:
+    body = "    first = read(a)\n    second = check(first)\n    return write(second)\n"
+    before = source("a.py", f"def load(a):\n{body}")
+    after = source("a.py", f"def store(a):\n{body.replace('check', 'test')}")
+    matcher = matching.Matcher([before], [after], [(0, 0)])
+    matcher.run()
+    [found] = matcher.by_after.values()
+    assert 0.5 < found.confidence < 1
+    assert found.confidence == round(found.confidence, 2)
