@@ -35,7 +35,8 @@ _NOTHING = (b"", b";")
 # What may be called by a text, as tests are in JavaScript.
 _QUOTED = frozenset(("class", "function"))
 _QUOTES = "'\""
-_INDENT = b" \t\r\f\xef\xbb\xbf"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_INDENT = b" \t\r\f" + _BYTE_ORDER_MARK
 _SEPARATOR = re.compile(r"::|\\")
 
 
@@ -175,9 +176,10 @@ class _Page:
             elif role != "constant" or within.role not in _CLOSED:
                 if role == "function" and (within.role in _CLASSES or "receiver" in parts):
                     role = "method"
-                yield self._symbol(each, (role, container, name), within, floor)
                 around.append(_Open(start, end, role, names, number))
-                number += 1
+                for one in (name, *map(self._words, parts.get("also", ()))):
+                    yield self._symbol(each, (role, container, one), within, floor)
+                    number += 1
 
     def _symbol(
         self, found: Found, identity: tuple[str, str, str], within: _Open, floor: int
@@ -237,7 +239,7 @@ class _Page:
     def _leads(self, number: int, start: int, floor: int) -> bool:
         """Whether a comment or annotation is about what starts there."""
         first, last, is_annotation = self.marks[number]
-        if first < floor or start - last > _LONGEST_GAP:
+        if first < floor or start - last > _LONGEST_GAP or self._is_shebang(first):
             return False
         between = self.source[last:start]
         if between.strip():
@@ -247,6 +249,10 @@ class _Page:
         if is_annotation or not lines:
             return True
         return lines == 1 and not self._ends_a_line_of_code(number)
+
+    def _is_shebang(self, start: int) -> bool:
+        """Whether a comment says what runs the file: that is about all of it."""
+        return start <= len(_BYTE_ORDER_MARK) and self.source.startswith(b"#!", start)
 
     def _ends_a_line_of_code(self, number: int) -> bool:
         """Whether a comment stands behind something else than an annotation."""

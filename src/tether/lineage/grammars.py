@@ -3,9 +3,9 @@
 A pattern of a query finds one of these:
 
 - `@class`, `@function`, `@method`, `@constant` or `@section`: a symbol, with its `@name` and
-  perhaps `@parameters`, `@body`, `@documentation` inside of it, and `@receiver` (what it belongs to
-  but does not stand in). A function right in a class is a method, and no constant is kept in a
-  function or another constant.
+  perhaps `@parameters`, `@body`, `@documentation` inside of it, `@receiver` (what it belongs to but
+  does not stand in) and `@also` (the names of others that it defines). A function right in a class
+  is a method, and no constant is kept in a function or another constant.
 - `@scope`: a type that is no symbol here, with its `@name` and perhaps `@as` (`<Type as Trait>`).
   `@anonymous`: a type that is known by another's name (`<Type>`). `@namespace`: only a name.
 - `@wrapper` around `@wrapped`: a node that belongs to the definition in it, as `export` does.

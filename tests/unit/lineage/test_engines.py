@@ -280,3 +280,12 @@ def test_a_method_of_another_type_has_another_container(story: Story) -> None:
     story.commit_files({"a.go": GO + other + GO_METHOD})
     story.commit_files({"a.go": GO + other + GO_METHOD.replace("Shop", "Other")})
     assert _changed(story.told())["Other.Total"] == ["container"]
+
+
+def test_names_of_one_declaration_share_what_happens_to_it(story: Story) -> None:
+    code = "package p\n\n// Both.\nvar left, right = 1, 2\n"
+    story.commit_files({"a.go": code})
+    story.commit_files({"a.go": code.replace("1, 2", "1, 3")})
+    story.commit_files({"a.go": code.replace("1, 2", "1, 3").replace("right", "wrong")})
+    changed = _changed(story.told())
+    assert changed == {"left": ["signature", "body"], "wrong": ["rename", "body"]}

@@ -231,6 +231,23 @@ def test_a_comment_belongs_to_what_follows_on_its_line() -> None:
     assert len(found[1].documentation) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("bash", "#!/bin/sh\nf() { :; }\n"),
+        ("bash", "#!/bin/sh\n# Doc.\nf() { :; }\n"),
+        ("python", "#!/usr/bin/env python\n# Doc.\ndef f(): pass\n"),
+        ("ruby", "\ufeff#!/usr/bin/env ruby\n# Doc.\ndef f; end\n"),
+    ],
+)
+def test_what_runs_a_file_is_no_documentation_of_its_first_function(name: str, source: str) -> None:
+    outline = outline_of(name, source)
+    [found] = outline.symbols
+    assert found.line == 2
+    assert len(found.documentation) == source.count("Doc.")
+    assert len(outline.comments) == 1 + source.count("Doc.")
+
+
 def test_all_comments_of_a_file_are_kept() -> None:
     source = b"# one\ndef f():  # two\n    # three\n    pass\n"
     outline = outline_of("python", source)
@@ -318,4 +335,26 @@ def test_tests_in_javascript_are_called_by_their_sentences() -> None:
     assert [each.kind for each in outline_of("javascript", source).symbols[:2]] == [
         "class",
         "method",
+    ]
+
+
+def test_all_names_of_one_declaration_are_found() -> None:
+    source = (
+        "package p\n\n// Both.\nvar x, y = pair()\n\nconst (\n\tA, B, C = 1, 2, 3\n\tD = 4\n)\n"
+    )
+    assert_consistent(outline_of("go", source), source.encode())
+    assert [described(each) for each in outline_of("go", source).symbols] == [
+        "  3   4   4 constant x documentation=1",
+        "  3   4   4 constant y documentation=1",
+        *(f"  7   7   7 constant {name}" for name in "ABC"),
+        "  8   8   8 constant D",
+    ]
+
+
+@pytest.mark.parametrize("name", ["c", "cpp"])
+def test_a_function_may_return_a_function(name: str) -> None:
+    source = "int (*pick(int a))(int) { return 0; }\nstatic void (*on(int s, F *f))(int, char) {}\n"
+    assert [described(each) for each in outline_of(name, source).symbols] == [
+        "  1   1   1 function pick (int a)",
+        "  2   2   2 function on (int s, F *f)",
     ]

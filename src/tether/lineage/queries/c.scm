@@ -3,6 +3,12 @@
     (function_declarator declarator: (identifier) @name parameters: (_) @parameters)
     (_ (function_declarator declarator: (identifier) @name parameters: (_) @parameters))
     (_ (_ (function_declarator declarator: (identifier) @name parameters: (_) @parameters)))
+    ; It returns a pointer to a function.
+    (function_declarator
+      declarator: (parenthesized_declarator
+        (pointer_declarator
+          declarator: (function_declarator
+            declarator: (identifier) @name parameters: (_) @parameters))))
   ]
   body: (_)? @body) @function
 (preproc_function_def name: (_) @name parameters: (_) @parameters value: (_)? @body) @function

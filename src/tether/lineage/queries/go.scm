@@ -18,8 +18,10 @@
 (type_alias name: (_) @name type: (_) @body) @class
 
 ; Worth a name: constants and variables of the package.
-(const_spec . name: (identifier) @name value: (_)? @body) @constant
-(var_spec . name: (identifier) @name value: (_)? @body) @constant
+(const_spec
+  . name: (identifier) @name ("," name: (identifier) @also)* value: (_)? @body) @constant
+(var_spec
+  . name: (identifier) @name ("," name: (identifier) @also)* value: (_)? @body) @constant
 
 (type_declaration . [(type_spec) (type_alias)] @wrapped .) @wrapper
 (const_declaration . (const_spec) @wrapped .) @wrapper
