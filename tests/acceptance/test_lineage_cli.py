@@ -203,6 +203,16 @@ def test_such_a_version_in_the_middle_is_said(scene: Scene, middle: bytes, why: 
     assert f"Not known:\n  a.py: a version was not read: {why}" in scene.ask("a.py#two").out
 
 
+def test_what_was_met_while_a_name_was_looked_for_is_said(scene: Scene) -> None:
+    large = TWO + "# filler\n" * 120_000
+    scene.commit("a.py", large)
+    scene.commit("a.py", TWO)
+    scene.commit("b.py", large)
+    [said] = scene.told("two")["unknown"]
+    assert said.startswith("a.py: a version was not read: it has more than 1 MB")
+    assert "1 MB" in scene.error("b.py#two")[1]
+
+
 def test_odd_bytes_and_line_ends_are_no_trouble(scene: Scene) -> None:
     odd = "def one():\n    return 'caf\xe9'\n".encode("latin-1")
     scene.commit("odd.py", odd)

@@ -60,7 +60,8 @@ class Library:
         """Why a path could not be read in some version."""
         self._outlines = outlines
         self._data: dict[Oid, bytes | None] = {}
-        self._sources: dict[tuple[str, Oid], sources.Source | None] = {}
+        self._why_not: dict[Oid, WhyNot] = {}
+        self._sources: dict[tuple[str, Oid], sources.Source] = {}
         self._kept_bytes = 0
         self._expected: dict[Oid, str] = {}
         self._asked: dict[Oid, str] = {}
@@ -73,13 +74,13 @@ class Library:
     def data(self, path: str, oid: Oid) -> bytes | None:
         """The content of a file; None if it is not one that people write code in."""
         if oid in self._data:
-            return self._data[oid]
+            return self._known(path, oid)
         while oid in self._asked or oid in self._expected:
             self._ask_ahead()
             blob = self.reader.receive()
             self._take(self._asked.pop(blob.oid), blob)
             if blob.oid == oid:
-                return self._data[oid]
+                return self._known(path, oid)
         return self._take(path, self.reader.blob(oid, MAX_BYTES))
 
     def expect(self, files: Iterable[tuple[str, Oid]]) -> None:
@@ -102,17 +103,24 @@ class Library:
     def _take(self, path: str, blob: Blob) -> bytes | None:
         why = _why_not(blob.data) if blob.data is not None else _WHY_MISSING[blob.why_missing]
         if why:
-            self.unknown[path] = why
-        data = None if why else blob.data
-        self._keep(blob.oid, data)
-        return data
+            self._why_not[blob.oid] = why
+        self._keep(blob.oid, None if why else blob.data)
+        return self._known(path, blob.oid)
+
+    def _known(self, path: str, oid: Oid) -> bytes | None:
+        """What was read before; why not is said again, because whoever asks may not know it."""
+        if oid in self._why_not:
+            self.unknown[path] = self._why_not[oid]
+        return self._data[oid]
 
     def source(self, path: str, oid: Oid) -> sources.Source | None:
         """A file with its outline; None if symbols cannot be found in it."""
-        key = (path, oid)
-        if key not in self._sources:
-            self._sources[key] = self._read(path, oid)
-        return self._sources[key]
+        found = self._sources.get((path, oid))
+        if found is None:
+            found = self._read(path, oid)
+            if found is not None:
+                self._sources[path, oid] = found
+        return found
 
     def at(self, commit: Oid, path: str) -> sources.Source | None:
         """A file of a commit with its outline; None if it has none, or no symbols can be found."""
