@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 
 from tether import errors, text
 from tether.git import Oid, TreeEntry, searching
@@ -253,7 +254,7 @@ def _near(source: sources.Source, name: str) -> str:
         names.setdefault(_plain(symbol.name).casefold(), number)
     near = difflib.get_close_matches(_plain(name).casefold()[:100], names, _MAX_NEAR, _NEAR)
     found = dict.fromkeys(Candidate(source, names[each]).selector for each in near)
-    return f"Did you mean {' or '.join(map(_shown, found))}?" if found else ""
+    return f"Did you mean {' or '.join(map(_typed, found))}?" if found else ""
 
 
 def _counted(name: str) -> tuple[str, int]:
@@ -286,7 +287,7 @@ def _several(name: str, found: list[Candidate]) -> errors.UsageError:
     more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
     return errors.UsageError(
         f"Several symbols are called {_shown(name)}: {', '.join(shown)}{more}.",
-        hint=f"Say which one, as in '{_shown(found[0].selector)}'.",
+        hint=f"Say which one, as in {_typed(found[0].selector)}.",
         details={
             "candidates": [
                 {
@@ -299,6 +300,11 @@ def _several(name: str, found: list[Candidate]) -> errors.UsageError:
             ]
         },
     )
+
+
+def _typed(selector: str) -> str:
+    """As a shell takes it: names may have blanks and signs of its own."""
+    return shlex.quote(_shown(selector))
 
 
 def _shown(words: str) -> str:

@@ -121,16 +121,17 @@ def test_a_path_and_names_may_have_two_colons_between_them(shelf: Shelves) -> No
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        ("a.py#Shop.ad", "Did you mean a.py#Shop.add?"),
-        ("a.py#shop.ADD", "Did you mean a.py#Shop.add?"),
-        ("a.py#remvoe", "Did you mean a.py#Shop.remove?"),
-        ("a.py#twise", "Did you mean a.py#twice@1?"),
+        ("a.py#Shop.ad", "Did you mean 'a.py#Shop.add'?"),
+        ("a.py#shop.ADD", "Did you mean 'a.py#Shop.add'?"),
+        ("a.py#remvoe", "Did you mean 'a.py#Shop.remove'?"),
+        ("a.py#twise", "Did you mean 'a.py#twice@1'?"),
+        ("lib.rs#frmt", "Did you mean 'lib.rs#<Point as fmt::Display>.fmt'?"),
         ("a.py#unlike", selecting.FORMS),
     ],
 )
 def test_a_slip_is_asked_back(shelf: Shelves, words: str, hint: str) -> None:
     code = "class Shop:\n    def add(self): ...\n    def remove(self): ...\n\n\n"
-    there = shelf({"a.py": code + "def twice(): ...\n\n\ndef twice(): ...\n"})
+    there = shelf({**HARD, "a.py": code + "def twice(): ...\n\n\ndef twice(): ...\n"})
     with pytest.raises(errors.NotFound) as caught:
         there.find(words)
     assert caught.value.hint == hint
