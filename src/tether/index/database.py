@@ -15,7 +15,7 @@ T = TypeVar("T")
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"
 # Another number, here and at the end of the schema, makes everybody derive everything again.
-VERSION = 6
+VERSION = 7
 _SCHEMA = """
 BEGIN;
 CREATE TABLE parsed_files (
@@ -97,7 +97,8 @@ CREATE TABLE quarantine (          -- files that a grammar hung or crashed at
 ) WITHOUT ROWID;
 CREATE TABLE identity_cursor (     -- up to where all symbols were followed
     commit_oid TEXT NOT NULL,
-    engine     TEXT NOT NULL       -- the version of what followed them
+    engine     TEXT NOT NULL,      -- the version of what followed them
+    written    BLOB NOT NULL       -- another one each time: by it, it is known who was here since
 );
 CREATE TABLE identity_events (     -- what commits did to symbols
     number     INTEGER PRIMARY KEY,
@@ -122,7 +123,7 @@ CREATE INDEX activities_by_task ON activities (task, task_source, kind, at, sess
     WHERE task <> '';
 CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
 CREATE INDEX activities_by_file ON activities (file, start);
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 COMMIT;
 """
 
@@ -132,6 +133,15 @@ _DAMAGED = (sqlite3.Error, ValueError, TypeError, KeyError, errors.InvalidId)
 
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _is_busy(problem: BaseException) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) & 0xFF in _BUSY
+
+
+def _is_harmless(problem: sqlite3.Error) -> bool:
+    """Whether the index is as it was: somebody else was at it, or was so before with the same."""
+    return _is_busy(problem) or isinstance(problem, sqlite3.IntegrityError)
 
 
 def _private() -> sqlite3.Connection:
@@ -156,6 +166,22 @@ class Index:
             self.close()
             return []
 
+    def read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Ask several things of the index as it is at one time; None if none can be read."""
+        try:
+            connection = self._opened()
+            if connection is None:
+                return None
+            connection.execute("BEGIN")
+            try:
+                return work(connection)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+        except sqlite3.Error:
+            self.close()
+            return None
+
     def write(self, work: Callable[[sqlite3.Connection], object]) -> bool:
         """Change the index, if nobody else is at it. False if it stays as it is: no harm done."""
         lock = files.Lock(os.path.join(self._store_dir, LOCK_NAME), "index", wait_seconds=0)
@@ -165,9 +191,10 @@ class Index:
             return False
         try:
             return self._write(work)
-        except sqlite3.Error:
-            # Damaged, or the disk is full: what is derived can be derived again.
-            self.remove()
+        except sqlite3.Error as problem:
+            if not _is_harmless(problem):
+                # Damaged, or the disk is full: what is derived can be derived again.
+                self.remove()
             return False
         except (errors.FileError, errors.NotFound):
             return False  # something stands in its place that is not ours to remove
@@ -190,7 +217,7 @@ class Index:
                 try:
                     return work(self._opened() or self._made())
                 except _DAMAGED as problem:
-                    if getattr(problem, "sqlite_errorcode", 0) & 0xFF in _BUSY:
+                    if _is_busy(problem):
                         self.close()
                         break  # somebody reads it for long; nothing is wrong with it
                     self.remove()

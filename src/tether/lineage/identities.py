@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Iterator
 
@@ -17,7 +18,7 @@ from tether.lineage import encoding, forwards, history, languages, library
 ENGINE_VERSION = 2
 _CHANGE = msgspec.msgpack.Decoder(encoding.ChangeWire)
 _VERSIONS = msgspec.msgpack.Decoder(list[tuple[str, int]])
-_CURSOR = "SELECT commit_oid, engine FROM identity_cursor"
+_CURSOR = "SELECT commit_oid, engine, written FROM identity_cursor"
 _FILES = "SELECT path, oid, versions FROM identity_files"
 _GRAVES = "SELECT life, node, event FROM identity_graves"
 _LAST = "SELECT max(number) FROM identity_events"
@@ -31,6 +32,8 @@ _CLEAR = (
     "DELETE FROM identity_events",
 )
 
+_Rows = list[tuple[Any, ...]]
+
 
 class Built(NamedTuple):
     """What was done to bring the identities up to a commit."""
@@ -43,6 +46,18 @@ class Built(NamedTuple):
     """Whether everything was followed from the beginning."""
     is_kept: bool
     """Whether the index has it now; not if somebody else was at it or it cannot be written."""
+
+
+class _Overtaken(Exception):
+    """Somebody else wrote identities since these were begun."""
+
+
+class _Base(NamedTuple):
+    """What is built upon, as it was at one time."""
+
+    standing: forwards.Standing
+    next_event: int
+    written: bytes
 
 
 class _Sink:
@@ -81,84 +96,109 @@ class Identities:
 
     def commit(self) -> Oid | None:
         """Up to where everything is known; None if nothing is, or it was found in another way."""
-        for oid, engine in self._index.rows(_CURSOR):
+        for oid, engine, _ in self._index.rows(_CURSOR):
             return Oid(oid) if engine == _engine() else None
         return None
 
     def bring(self, files: library.Library, tip: Oid, *, anew: bool = False) -> Built:
         """Follow all symbols up to a commit, from where it was left or from the beginning."""
-        since = None if anew else self._standing()
-        if since is not None and since.commit == tip:
+        base = None if anew else self._base()
+        if base is not None and base.standing.commit == tip:
             return Built(tip, 0, 0, is_anew=False, is_kept=True)
-        if since is not None:
+        if base is not None:
             with contextlib.suppress(forwards.Unknown):
-                return self._follow(files, tip, since)
+                return self._follow(files, tip, base)
         return self._follow(files, tip, None)
 
     def history(self, node: str) -> history.History | None:
         """What happened to a node, also if it is gone; None if there is no such node."""
-        last = self._last_event(node)
-        if last is None:
-            return None
-        seen: set[int] = set()
-        waiting = [last]
-        found: dict[int, history.Change] = {}
-        while waiting:
-            number = waiting.pop()
-            if number in seen:
-                continue
-            seen.add(number)
-            for change, previous in self._index.rows(_EVENT, (number,)):
-                found[number] = encoding.change_in(_CHANGE.decode(change))
-                waiting += msgspec.msgpack.decode(previous)
-        told = tuple(found[number] for number in sorted(found, reverse=True))
-        return history.History(told, node=node)
+        return self._index.read(lambda connection: _history(connection, node))
 
-    def _last_event(self, node: str) -> int | None:
-        """What last happened to a node: as it stands, or to the last one that stood."""
-        for _, _, versions in self._index.rows(_FILES):
-            for known, event in _VERSIONS.decode(versions):
-                if known == node:
-                    return event
-        [(last,)] = self._index.rows(_OF_NODE, (node,)) or [(None,)]
-        return None if last is None else int(last)
+    def _base(self) -> _Base | None:
+        """What is known; None if nothing is, or it was found in another way."""
+        cursor, last, files, graves = self._index.read(_rows) or ([], [], [], [])
+        for oid, engine, written in cursor:
+            if engine == _engine():
+                next_event = 0 if last[0][0] is None else int(last[0][0]) + 1
+                standing = forwards.Standing(Oid(oid), _files(files), _graves(graves))
+                return _Base(standing, next_event, written)
+        return None
 
-    def _standing(self) -> forwards.Standing | None:
-        commit = self.commit()
-        if commit is None:
-            return None
-        files = {
-            objects.as_path(path): forwards.File(
-                Oid(oid), tuple(forwards.Version(*each) for each in _VERSIONS.decode(versions))
-            )
-            for path, oid, versions in self._index.rows(_FILES)
-        }
-        graves = {
-            life: forwards.Version(node, event) for life, node, event in self._index.rows(_GRAVES)
-        }
-        return forwards.Standing(commit, files, graves)
-
-    def _follow(self, files: library.Library, tip: Oid, since: forwards.Standing | None) -> Built:
-        last = self._index.rows(_LAST) if since else []
-        sink = _Sink(int(last[0][0]) + 1 if last and last[0][0] is not None else 0)
+    def _follow(self, files: library.Library, tip: Oid, base: _Base | None) -> Built:
+        since = base.standing if base else None
+        sink = _Sink(base.next_event if base else 0)
         with contextlib.closing(sink.connection):
             engine = forwards.Forwards(files, sink, since)
             standing = engine.run(tip)
-            is_kept = self._index.write(lambda into: _write(into, sink, standing, since))
+            try:
+                is_kept = self._index.write(lambda into: _write(into, sink, standing, base))
+            except _Overtaken:
+                is_kept = False
             return Built(tip, engine.commits, sink.count, since is None, is_kept)
+
+
+def _rows(connection: sqlite3.Connection) -> list[_Rows]:
+    """All that is needed to go on; what it says is found out when others may write again."""
+    return [connection.execute(each).fetchall() for each in (_CURSOR, _LAST, _FILES, _GRAVES)]
+
+
+def _files(rows: _Rows) -> forwards.Files:
+    return {
+        objects.as_path(path): forwards.File(
+            Oid(oid), tuple(forwards.Version(*each) for each in _VERSIONS.decode(versions))
+        )
+        for path, oid, versions in rows
+    }
+
+
+def _graves(rows: _Rows) -> dict[bytes, forwards.Version]:
+    return {life: forwards.Version(node, event) for life, node, event in rows}
+
+
+def _history(connection: sqlite3.Connection, node: str) -> history.History | None:
+    last = _last_event(connection, node)
+    if last is None:
+        return None
+    seen: set[int] = set()
+    waiting = [last]
+    found: dict[int, history.Change] = {}
+    while waiting:
+        number = waiting.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        for change, previous in connection.execute(_EVENT, (number,)):
+            found[number] = encoding.change_in(_CHANGE.decode(change))
+            waiting += msgspec.msgpack.decode(previous)
+    told = tuple(found[number] for number in sorted(found, reverse=True))
+    return history.History(told, node=node)
+
+
+def _last_event(connection: sqlite3.Connection, node: str) -> int | None:
+    """What last happened to a node: as it stands, or to the last one that stood."""
+    for _, _, versions in connection.execute(_FILES):
+        for known, event in _VERSIONS.decode(versions):
+            if known == node:
+                return event
+    [(last,)] = connection.execute(_OF_NODE, (node,))
+    return None if last is None else int(last)
 
 
 def _write(
     into: sqlite3.Connection,
     sink: _Sink,
     standing: forwards.Standing,
-    since: forwards.Standing | None,
+    base: _Base | None,
 ) -> None:
     """What is new; everything, if nothing was known."""
+    since = base.standing if base else None
     was = since.files if since else {}
-    if since is None:
+    if base is None:
         for statement in _CLEAR:
             into.execute(statement)
+    elif [written for _, _, written in into.execute(_CURSOR)] != [base.written]:
+        # The numbers of events that these follow may be those of others now.
+        raise _Overtaken
     into.executemany(_ADD, sink.rows())
     changed = {path: file for path, file in standing.files.items() if was.get(path) != file}
     gone = [(objects.path_bytes(path),) for path in {*was} - {*standing.files}]
@@ -176,7 +216,8 @@ def _write(
     )
     into.executemany("INSERT OR REPLACE INTO identity_graves VALUES (?, ?, ?)", graves)
     into.execute("DELETE FROM identity_cursor")
-    into.execute("INSERT INTO identity_cursor VALUES (?, ?)", (str(standing.commit), _engine()))
+    cursor = (str(standing.commit), _engine(), os.urandom(16))
+    into.execute("INSERT INTO identity_cursor VALUES (?, ?, ?)", cursor)
 
 
 def _engine() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,11 +11,26 @@ import pytest
 from tests import lineages
 from tether import index
 from tether.git import Git, Oid
-from tether.lineage import identities, library
+from tether.lineage import cache, identities, languages, library, quarantine, symbols
 
 GitCall = Callable[..., str]
 ONE = "def one(first):\n    return combine(first, prepare(first), 1)\n"
 TWO = "def two(second):\n    return arrange(second, divide(second), 2)\n"
+
+
+class Interrupted(library.InThisProcess):
+    """Parses, after something else was done."""
+
+    def __init__(self, meanwhile: Callable[[], object]) -> None:
+        super().__init__()
+        self._meanwhile = [meanwhile]
+
+    def outline(
+        self, oid: Oid, language: languages.Language, data: bytes
+    ) -> symbols.Outline | None:
+        while self._meanwhile:
+            self._meanwhile.pop()()
+        return super().outline(oid, language, data)
 
 
 class Place:
@@ -45,8 +61,11 @@ class Place:
     def known(self) -> identities.Identities:
         return identities.Identities(str(self.store))
 
-    def bring(self, *, anew: bool = False) -> identities.Built:
-        files = library.Library(Git(self.path), library.InThisProcess())
+    def bring(
+        self, *, anew: bool = False, meanwhile: Callable[[], object] | None = None
+    ) -> identities.Built:
+        outlines = Interrupted(meanwhile) if meanwhile else library.InThisProcess()
+        files = library.Library(Git(self.path), outlines)
         try:
             return self.known.bring(files, self.tip, anew=anew)
         finally:
@@ -155,4 +174,78 @@ def test_a_damaged_index_is_made_anew(place: Place) -> None:
     assert place.known.commit() is None
     assert not place.bring().is_kept  # it was removed, and the next one is written
     assert place.bring().is_kept
+    place.assert_right()
+
+
+def _keep_others(place: Place) -> None:
+    """What else is in the index."""
+    own = index.Index(str(place.store))
+    assert own.write(lambda into: cache.keep(into, [(place.tip, "v", b"outline")]))
+    own.close()
+    quarantine.Quarantine(str(place.store)).add(quarantine.Blamed("blob", "v", "a.py", "crash"))
+
+
+def _assert_others_kept(place: Place) -> None:
+    own = index.Index(str(place.store))
+    assert own.rows("SELECT outline FROM outlines") == [(b"outline",)]
+    own.close()
+    assert [each.blob for each in quarantine.Quarantine(str(place.store)).all()] == ["blob"]
+
+
+@pytest.mark.parametrize("is_other_anew", [False, True])
+def test_who_is_overtaken_writes_nothing_and_harms_nothing(
+    place: Place, is_other_anew: bool
+) -> None:
+    place.commit(a=ONE)
+    place.bring()
+    _keep_others(place)
+    place.commit(a=ONE.replace("1", "3"), b=TWO)
+    built = place.bring(meanwhile=lambda: place.bring(anew=is_other_anew))
+    assert not built.is_kept
+    assert place.known.commit() == place.tip
+    _assert_others_kept(place)
+    place.assert_right()
+    place.commit(b=TWO.replace("2", "4"))
+    assert place.bring()[1:] == (1, 1, False, True)
+    place.assert_right()
+
+
+def test_who_followed_the_same_anew_gave_events_other_numbers(place: Place) -> None:
+    place.commit(a=ONE)
+    place.bring()
+    before = place.tip
+    place.commit(a=ONE.replace("1", "3"), b=TWO)
+
+    def follow_to_the_same() -> None:
+        files = library.Library(Git(place.path), library.InThisProcess())
+        assert place.known.bring(files, before, anew=True).is_kept
+        files.close()
+
+    assert not place.bring(meanwhile=follow_to_the_same).is_kept
+    assert place.bring().is_kept
+    place.assert_right()
+
+
+def test_two_that_begin_at_once_leave_the_work_of_the_last(place: Place) -> None:
+    place.commit(a=ONE)
+    _keep_others(place)
+    place.commit(a=ONE.replace("1", "3"), b=TWO)
+    assert place.bring(meanwhile=place.bring).is_kept
+    _assert_others_kept(place)
+    place.assert_right()
+
+
+def test_what_cannot_be_added_twice_is_no_damage(place: Place) -> None:
+    place.commit(a=ONE)
+    place.bring()
+    _keep_others(place)
+    own = index.Index(str(place.store))
+    add = "INSERT INTO identity_events VALUES (0, 'n', 'c', x'', x'')"
+    assert not own.write(lambda into: into.execute(add))
+    held = sqlite3.connect(place.store / index.database.FILE_NAME, isolation_level=None)
+    held.execute("BEGIN EXCLUSIVE")
+    assert not own.write(lambda into: into.execute("DELETE FROM outlines"))
+    held.close()
+    own.close()
+    _assert_others_kept(place)
     place.assert_right()
