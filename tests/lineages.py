@@ -27,8 +27,8 @@ class Listed:
             if number not in seen:
                 seen.add(number)
                 waiting += self.events[number].previous
-        told = tuple(self.events[number].change for number in sorted(seen, reverse=True))
-        return history.History(told, node=version.node)
+        every = (self.events[number].change for number in sorted(seen, reverse=True))
+        return history.History(tuple(each for each in every if each.kinds), node=version.node)
 
 
 def all_forwards(git: Git, tip: Oid) -> Told:

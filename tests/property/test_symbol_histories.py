@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import strategies as st
 
 from tests import lineages
 from tests.figures import Figures
@@ -70,6 +71,44 @@ def test_both_engines_tell_the_same_of_merges(language: str, figures: Figures) -
     figures.add(
         f"two engines and a merge in {language}",
         repositories=count,
+        symbols=sum(symbols),
+        differences=0,
+    )
+
+
+@pytest.mark.proof(room="lineage")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_merge_of_moves_and_edits_has_both(language: str, figures: Figures) -> None:
+    """Both engines tell of a symbol what happened to it on either branch, and not of the merge."""
+    symbols: list[int] = []
+
+    def check(
+        shape: making.Shape, seed: int, moves: list[str], edits: list[str], is_moved_here: bool
+    ) -> None:
+        names = (moves, edits) if is_moved_here else (edits, moves)
+        sides = [pasts.lived(shape, seed, some, language) for some in names]
+        with tempfile.TemporaryDirectory(prefix="tether-pasts-") as base:
+            made = pasts.merged(sides[0], sides[1], Path(base) / "repo")
+            tip, ours, theirs = (made.git.resolve(f"main{which}") for which in ("", "^1", "^2"))
+            if made.git.tree(tip) in (made.git.tree(ours), made.git.tree(theirs)):
+                return  # git could not merge them, or there was nothing to merge
+            told = lineages.all_backwards(made.git, tip)
+            lineages.assert_same(told, lineages.all_forwards(made.git, tip))
+            before = [lineages.all_backwards(made.git, side).values() for side in (ours, theirs)]
+            for name, each in told.items():
+                known = [one for side in before for one in side if one.node == each.node]
+                assert lineages.said(each) == set().union(*map(lineages.said, known)), name
+            symbols.append(len(told))
+
+    moving = st.sampled_from(("rename_file", "rename_directory"))
+    editing = st.sampled_from(("edit_body", "edit_doc", "edit_note", "change_signature"))
+    branches = (st.lists(moving, min_size=1, max_size=2), st.lists(editing, min_size=1, max_size=4))
+    given = (strategies.small_shapes, strategies.seeds, *branches, st.booleans())
+    tried(check, *given, full=100, at_least=6, shrinks=False)
+    assert symbols
+    figures.add(
+        f"merges of moves and edits in {language}",
+        repositories=len(symbols),
         symbols=sum(symbols),
         differences=0,
     )

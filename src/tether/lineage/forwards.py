@@ -17,9 +17,9 @@ from tether.lineage import (
     changes,
     commits,
     history,
-    languages,
     library,
     matching,
+    merges,
     places,
     relating,
     sources,
@@ -35,6 +35,7 @@ class Event(NamedTuple):
 
     node: str
     change: history.Change
+    """Without kinds, where a merge unites what its parents did and does nothing itself."""
     previous: tuple[int, ...]
     """The numbers of the events before it, the first parent's first; none at its birth."""
 
@@ -172,7 +173,7 @@ class _Step:
         known = self._known(0, matched.olds[file], old)
         if known is None:
             return self._introduce(after, number)
-        return self._change([(known, matched.matcher.before[file], partners)], after, number)
+        return self._change(known, matched.matcher.before[file], partners, after, number)
 
     def _known(self, parent: int, path: str, number: int) -> Version | None:
         file = self._states[parent].get(path) if self._states else None
@@ -180,24 +181,26 @@ class _Step:
 
     def _change(
         self,
-        found: list[tuple[Version, sources.Source, matching.Partners]],
+        known: Version,
+        before: sources.Source,
+        partners: matching.Partners,
         after: sources.Source,
         number: int,
     ) -> Version:
-        """The version that comes from one that is known, or from several that a merge unites."""
-        known, before, partners = found[0]
-        kinds = _kinds(before, after, number, partners)
+        """The version that comes from one that is known."""
+        old, keeps = partners.before[1], partners.keeps_container
+        kinds = changes.kinds(before, old, after, number, keeps_container=keeps)
         if not kinds:
             return known
         change = history.Change(
             self._commit.oid,
             kinds,
-            places.place(before, partners.before[1]),
+            places.place(before, old),
             places.place(after, number),
             partners.confidence,
             partners.evidence,
         )
-        return self._add(known.node, change, tuple(version.event for version, _, _ in found))
+        return self._add(known.node, change, (known.event,))
 
     def _introduce(self, after: sources.Source, number: int) -> Version:
         here = places.place(after, number)
@@ -228,6 +231,7 @@ class _Step:
 
     def _merged(self, changed: list[Change]) -> Iterator[tuple[str, File]]:
         """The files in which a merge differs from its first parent."""
+        merge = merges.Merge(self._files, self._commit.oid, self._parents)
         for change in changed:
             if not change.new_mode.startswith("100"):
                 continue
@@ -236,7 +240,8 @@ class _Step:
             if taken is not None:
                 yield change.path, taken
             elif after is not None:
-                versions = [self._united(after, number) for number in range(len(after.symbols))]
+                numbers = range(len(after.symbols))
+                versions = [self._united(merge, after, number) for number in numbers]
                 yield change.path, File(change.new_oid, tuple(versions))
 
     def _as_in_another_parent(self, path: str, oid: Oid) -> File | None:
@@ -245,38 +250,30 @@ class _Step:
                 return state[path]
         return None
 
-    def _united(self, after: sources.Source, number: int) -> Version:
+    def _united(self, merge: merges.Merge, after: sources.Source, number: int) -> Version:
         """A symbol of a file that is like in none of the parents."""
-        found = []
-        for parent, state in enumerate(self._states):
-            file = state.get(after.path)
-            before = self._files.source(after.path, file.oid) if file else None
-            partners = matching.in_file(before, after, number) if before else None
-            known = self._known(parent, after.path, partners.before[1]) if partners else None
-            if before is None or partners is None or known is None:
-                continue
-            if not _kinds(before, after, number, partners):
-                return known
-            found.append((known, before, partners))
-        return self._change(found, after, number) if found else self._from_elsewhere(after, number)
-
-    def _from_elsewhere(self, after: sources.Source, number: int) -> Version:
-        family = languages.family(after.path)
-        comparison = commits.Comparison(self._files, self._parents[0], self._commit.oid, family)
-        origin = comparison.origin(after, number)
-        before = self._files.source(origin.path, origin.oid) if origin else None
-        known = self._known(0, origin.path, origin.number) if origin else None
-        if origin is None or before is None or known is None:
+        ways = merge.ways(after, number)
+        found = [
+            known
+            for way in ways
+            if (known := self._known(way.parent, way.before.path, way.partners.before[1]))
+        ]
+        if not found:
             return self._introduce(after, number)
-        partners = matching.Partners((0, origin.number), (0, number), *origin[3:])
-        return self._change([(known, before, partners)], after, number)
-
-
-def _kinds(
-    before: sources.Source, after: sources.Source, number: int, partners: matching.Partners
-) -> tuple[history.ChangeKind, ...]:
-    old, keeps = partners.before[1], partners.keeps_container
-    return changes.kinds(before, old, after, number, keeps_container=keeps)
+        changed = merges.own_change(ways)
+        previous = tuple(dict.fromkeys(version.event for version in found))
+        if changed is None and len(previous) == 1:
+            return found[0]
+        way = changed or ways[0]
+        change = history.Change(
+            self._commit.oid,
+            changed.kinds if changed else (),
+            places.place(way.before, way.partners.before[1]),
+            places.place(after, number),
+            way.partners.confidence,
+            way.partners.evidence,
+        )
+        return self._add(found[0].node, change, previous)
 
 
 def _contents(some: list[Commit]) -> list[tuple[str, Oid]]:

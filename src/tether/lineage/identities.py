@@ -170,7 +170,7 @@ def _history(connection: sqlite3.Connection, node: str) -> history.History | Non
         for change, previous in connection.execute(_EVENT, (number,)):
             found[number] = encoding.change_in(_CHANGE.decode(change))
             waiting += msgspec.msgpack.decode(previous)
-    told = tuple(found[number] for number in sorted(found, reverse=True))
+    told = tuple(found[number] for number in sorted(found, reverse=True) if found[number].kinds)
     return history.History(told, node=node)
 
 

@@ -18,6 +18,7 @@ from tether.lineage import (
     languages,
     library,
     matching,
+    merges,
     places,
     sources,
     symbols,
@@ -139,23 +140,37 @@ class Tracer:
         if isinstance(expected, _Lost):
             there = self._before_loss(step, expected)
             return [(parent, there) for parent in step.parents[:1]] if there else []
-        if step.change is not None:
-            seen = self._at_commit(step.oid, step.change, expected)
-            return [(parent, seen) for parent in step.parents[:1]] if seen else []
+        seen = self._in_step(step.change, expected.glance) if step.change else None
+        if step.change is not None and not self._is_merged(step, seen, expected.glance):
+            there = self._at_commit(step.oid, step.change, expected, seen)
+            return [(parent, there) for parent in step.parents[:1]] if there else []
         after = self._files.at(step.oid, expected.glance.source.path)
         number = _number(after, expected.glance) if after else None
         if after is None or number is None:
+            path = expected.glance.source.path
+            self._unknown.append(f"{step.oid[:12]}: {path} could not be read as before")
             return []
         return self._at_merge(step, _Sight(glances.at(after, number), expected.rank))
 
-    def _at_commit(self, commit: Oid, change: Change, sight: _Sight) -> _Sight | _Lost | None:
+    def _in_step(self, change: Change, glance: glances.Glance) -> glances.Glance | None:
+        """The symbol in the version of its file before a step, by its name."""
+        old = change.old_oid
+        return None if old.is_null else self._by_name(glance, change.path, old)
+
+    def _is_merged(self, step: Step, seen: glances.Glance | None, glance: glances.Glance) -> bool:
+        """Whether a merge changed it that git shows as a commit: one parent alone has the path."""
+        if seen is not None and not _kinds(seen, glance, _BY_NAME):
+            return False
+        return len(self._files.reader.parents(step.oid) or ()) > 1
+
+    def _at_commit(
+        self, commit: Oid, change: Change, sight: _Sight, seen: glances.Glance | None
+    ) -> _Sight | _Lost | None:
         """Where it was in its own file; None if it was not, or not in a way that is known."""
         glance = sight.glance
-        if not change.old_oid.is_null:
-            seen = self._by_name(glance, change.path, change.old_oid)
-            if seen is not None:
-                self._tell(commit, seen, glance)
-                return sight._replace(glance=seen)
+        if seen is not None:
+            self._tell(commit, seen, glance)
+            return sight._replace(glance=seen)
         parent = self._parent(commit)
         family = languages.family(change.path)
         comparison = commits.Comparison(self._files, parent, commit, family) if parent else None
@@ -290,42 +305,39 @@ class Tracer:
         return _Sight(there, lost.rank)
 
     def _at_merge(self, step: Step, sight: _Sight) -> list[tuple[Oid, _Sight | _Lost]]:
-        """Follow the parent that has the same; if none has, the merge is a change of its own."""
-        after, number = sight.glance.source, sight.glance.number
-        found: list[tuple[matching.Partners, sources.Source]] = []
-        for parent in self._files.reader.parents(step.oid) or ():
-            before = self._files.at(parent, after.path)
-            partners = matching.in_file(before, after, number) if before else None
-            if before is None or partners is None:
-                continue
-            there, keeps = partners.before[1], partners.keeps_container
-            if not changes.kinds(before, there, after, number, keeps_container=keeps):
-                return self._onwards(step, before, partners, sight.rank)[:1]
-            found.append((partners, before))
-        if found:
-            partners, before = found[0]
-            self._tell(step.oid, glances.at(before, partners.before[1]), sight.glance, partners)
-            ways = [
-                self._onwards(step, before, partners, (*sight.rank, way))
-                for way, (partners, before) in enumerate(found)
-            ]
-            return [each for way in ways for each in way]
-        first = self._parent(step.oid)
-        family = languages.family(after.path)
-        comparison = commits.Comparison(self._files, first, step.oid, family) if first else None
-        lost = self._elsewhere(step.oid, first, comparison, sight)
-        return [(parent, lost) for parent in step.parents[:1]] if lost else []
+        """Follow the parent that has the same; if none has, all that have it in some way."""
+        glance = sight.glance
+        parents = self._files.reader.parents(step.oid) or ()
+        here = [each for each in parents if self._files.reader.parents(each) is not None]
+        ways = merges.Merge(self._files, step.oid, here).ways(glance.source, glance.number)
+        changed = merges.own_change(ways)
+        if changed is not None:
+            there = glances.at(changed.before, changed.partners.before[1])
+            self._tell(step.oid, there, glance, changed.partners)
+        if not ways:
+            lost = self._introduce(step.oid, sight)
+            return [(parent, lost) for parent in step.parents[:1]] if lost else []
+        found: list[tuple[Oid, _Sight | _Lost]] = []
+        for turn, way in enumerate(ways):
+            there = glances.at(way.before, way.partners.before[1])
+            seen = _Sight(there, (*sight.rank, turn))
+            before = self._step_before(step, way.before, [oid for oid, _ in found])
+            if before is not None and way.before.path == glance.source.path:
+                found.append((before, seen))
+            else:
+                path = way.before.path
+                steps = PathHistory(self._files.git, here[way.parent], path)
+                self._waiting.append(_Start(here[way.parent], path, seen, steps))
+        return found
 
-    def _onwards(
-        self,
-        step: Step,
-        before: sources.Source,
-        partners: matching.Partners,
-        rank: tuple[int, ...],
-    ) -> list[tuple[Oid, _Sight | _Lost]]:
-        """The steps before a merge that have this version of the file."""
-        having = [each for each in step.parents if self._files.at(each, before.path) is before]
-        return [(each, _Sight(glances.at(before, partners.before[1]), rank)) for each in having]
+    def _step_before(self, step: Step, before: sources.Source, taken: list[Oid]) -> Oid | None:
+        """The step before a merge that has this version of the file; rather one not yet taken."""
+        having = [
+            each
+            for each in step.parents
+            if (source := self._files.at(each, before.path)) and source.data == before.data
+        ]
+        return min(having, key=lambda each: each in taken, default=None)
 
     def _tell(
         self,
@@ -334,14 +346,7 @@ class Tracer:
         after: glances.Glance,
         partners: matching.Partners = _BY_NAME,
     ) -> None:
-        kinds = changes.kinds(
-            before.source,
-            before.number,
-            after.source,
-            after.number,
-            keeps_container=partners.keeps_container,
-        )
-        if kinds:
+        if kinds := _kinds(before, after, partners):
             there, here = _place(before), _place(after)
             self._add(
                 history.Change(commit, kinds, there, here, partners.confidence, partners.evidence)
@@ -362,6 +367,13 @@ def _untold(path: str, why: library.WhyNot) -> str:
     """That a version of a file says nothing, and what can be done about that."""
     way = "; `git fetch --refetch --no-filter` brings it" if why == "missing" else ""
     return f"{path}: a version was not read: {library.WHY[why]}{way}"
+
+
+def _kinds(
+    before: glances.Glance, after: glances.Glance, partners: matching.Partners
+) -> tuple[history.ChangeKind, ...]:
+    was, now = (before.source, before.number), (after.source, after.number)
+    return changes.kinds(*was, *now, keeps_container=partners.keeps_container)
 
 
 def _place(glance: glances.Glance) -> history.Place:

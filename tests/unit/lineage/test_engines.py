@@ -161,6 +161,98 @@ def test_a_merge_that_unites_two_changes_is_one_and_both_are_followed(story: Sto
     assert set(_kinds(story.told()["a.py#fetch@1"])) == {born, sided, mained, merge}
 
 
+@pytest.mark.parametrize("is_moved_here", [True, False])
+def test_a_merge_of_a_move_and_an_edit_has_both(story: Story, is_moved_here: bool) -> None:
+    born = story.commit(a=FETCH + "\n\n" + STORE)
+    story.git("checkout", "-qb", "side")
+    edited = story.commit(a=FETCH.replace("200", "204") + "\n\n" + STORE)
+    story.git("checkout", "-q", "main")
+    story.git("mv", "a.py", "b.py")
+    moved = story.commit("Move a file")
+    ours, theirs = ("main", "side") if is_moved_here else ("side", "main")
+    story.git("checkout", "-q", ours)
+    story.git("merge", "-q", "--no-edit", theirs)
+    later = story.commit(b=FETCH.replace("200", "205") + "\n\n" + STORE)
+    told = story.told()
+    assert _kinds(told["b.py#fetch@1"]) == {
+        later: ("body",),
+        moved: ("move",),
+        edited: ("body",),
+        born: ("introduced",),
+    }
+    assert _kinds(told["b.py#store@1"]) == {moved: ("move",), born: ("introduced",)}
+
+
+@pytest.mark.parametrize("is_renamed_here", [True, False])
+def test_a_merge_of_a_rename_and_an_edit_has_both(story: Story, is_renamed_here: bool) -> None:
+    born = story.commit(a=FETCH + "\n\n" + STORE)
+    story.git("checkout", "-qb", "side")
+    edited = story.commit(a=FETCH.replace("answer.read()", "answer.text()") + "\n\n" + STORE)
+    story.git("checkout", "-q", "main")
+    renamed = story.commit(a=FETCH.replace("fetch", "load") + "\n\n" + STORE)
+    ours, theirs = ("main", "side") if is_renamed_here else ("side", "main")
+    story.git("checkout", "-q", ours)
+    story.git("merge", "-q", "--no-edit", theirs)
+    assert _kinds(story.told()["a.py#load@1"]) == {
+        renamed: ("rename",),
+        edited: ("body",),
+        born: ("introduced",),
+    }
+
+
+def test_a_merge_that_changes_what_it_moves_tells_its_own_part(story: Story) -> None:
+    born = story.commit(a=FETCH)
+    story.git("checkout", "-qb", "side")
+    edited = story.commit(a=FETCH.replace("200", "204"))
+    story.git("checkout", "-q", "main")
+    story.git("mv", "a.py", "b.py")
+    moved = story.commit("Move a file")
+    story.git("merge", "-q", "--no-commit", "side")
+    merge = story.commit("Merge otherwise", b=FETCH.replace("200", "206"))
+    assert _kinds(story.told()["b.py#fetch@1"]) == {
+        merge: ("body",),
+        moved: ("move",),
+        edited: ("body",),
+        born: ("introduced",),
+    }
+
+
+def test_a_merge_of_two_moves_to_a_third_place_follows_both(story: Story) -> None:
+    born = story.commit(a=FETCH, other=STORE)
+    story.git("checkout", "-qb", "side")
+    story.git("mv", "a.py", "c.py")
+    sided = story.commit("Move it there")
+    story.git("checkout", "-q", "main")
+    story.git("mv", "a.py", "b.py")
+    mained = story.commit("Move it here")
+    story.git("merge", "-q", "--no-commit", "-s", "ours", "side")
+    story.git("mv", "b.py", "d.py")
+    merge = story.commit("Merge")
+    assert _kinds(story.told()["d.py#fetch@1"]) == {
+        merge: ("move",),
+        mained: ("move",),
+        sided: ("move",),
+        born: ("introduced",),
+    }
+
+
+def test_what_another_history_brings_into_a_folder_keeps_its_past(story: Story) -> None:
+    story.commit(a=STORE)
+    story.git("checkout", "-q", "--orphan", "library")
+    story.git("rm", "-qrf", ".")
+    born = story.commit(fetching=FETCH)
+    edited = story.commit(fetching=FETCH.replace("200", "204"))
+    story.git("checkout", "-q", "main")
+    story.git("merge", "-q", "--no-commit", "-s", "ours", "--allow-unrelated-histories", "library")
+    story.git("read-tree", "--prefix=parts/", "-u", "library")
+    merge = story.commit("Take a library in")
+    assert _kinds(story.told()["parts/fetching.py#fetch@1"]) == {
+        merge: ("move",),
+        edited: ("body",),
+        born: ("introduced",),
+    }
+
+
 def test_a_revert_brings_back_who_was_deleted(story: Story) -> None:
     born = story.commit(a=FETCH + "\n\n" + STORE)
     edited = story.commit(a=FETCH + "\n\n" + STORE.replace("wb", "ab"))
