@@ -172,3 +172,59 @@ def test_many_steps_come_whole(repo: Path, git: GitCall) -> None:
         tip = _commit(repo, git, f"Number {number}", one=f"{number}")
     assert len(_steps(repo, tip, "one")) == 30
     assert _steps(repo, tip, "none") == []
+
+
+def _lose(repo: Path, oid: str) -> None:
+    """As if a clone had never got it."""
+    (repo / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+
+
+@pytest.mark.parametrize("path", ["deep/er/file name.py", "file.py"])
+def test_content_that_is_not_here_is_told_from_no_content(
+    repo: Path, git: GitCall, path: str
+) -> None:
+    (repo / "deep" / "er").mkdir(parents=True)
+    (repo / path).write_text("content of its own\n")
+    git("add", "-A", cwd=repo)
+    git("commit", "-qm", "Add", cwd=repo)
+    commit = Oid(git("rev-parse", "HEAD", cwd=repo))
+    oid = git("rev-parse", f"HEAD:{path}", cwd=repo)
+    _lose(repo, oid)
+    with contextlib.closing(Reader(Git(repo))) as reader:
+        found = reader.at(commit, path, LARGE)
+        assert found is not None
+        assert (found.oid, found.data, found.why_missing) == (oid, None, "missing")
+        for absent in ("nothing here.py", "deep/er/nothing", "no/such place/file.py"):
+            assert reader.at(commit, absent, LARGE) is None
+
+
+def test_a_directory_that_is_not_here_may_have_had_anything(repo: Path, git: GitCall) -> None:
+    (repo / "deep" / "er").mkdir(parents=True)
+    (repo / "deep" / "er" / "file.py").write_text("content\n")
+    git("add", "-A", cwd=repo)
+    git("commit", "-qm", "Add", cwd=repo)
+    commit = Oid(git("rev-parse", "HEAD", cwd=repo))
+    _lose(repo, git("rev-parse", "HEAD:deep", cwd=repo))
+    with contextlib.closing(Reader(Git(repo))) as reader:
+        found = reader.at(commit, "deep/er/file.py", LARGE)
+        assert found is not None
+        assert found.oid.is_null
+        assert reader.at(commit, "shallow/file.py", LARGE) is None
+
+
+def test_a_partial_clone_says_what_it_does_not_have(
+    repo: Path, git: GitCall, tmp_path: Path
+) -> None:
+    _commit(repo, git, "Add", one="1\n")
+    commit = _commit(repo, git, "Change", one="2\n")
+    git("config", "uploadpack.allowFilter", "true", cwd=repo)
+    clone = tmp_path / "partial"
+    git("clone", "-q", "--filter=blob:none", repo.as_uri(), str(clone), cwd=tmp_path)
+    git("remote", "set-url", "origin", "file:///nowhere", cwd=clone)
+    with contextlib.closing(Reader(Git(clone))) as reader:
+        [parent] = reader.parents(commit) or ()
+        found = reader.at(parent, "one", LARGE)
+        assert found is not None
+        assert found.why_missing == "missing"
+        assert reader.at(parent, "two", LARGE) is None
+        assert (reader.at(commit, "one", LARGE) or found).data == b"2\n"

@@ -221,6 +221,17 @@ def read_content(
     return Blob(oid, None, "too_large" if kind == b"blob" else "not_a_blob")
 
 
+def read_tree(data: bytes, oid_bytes: int) -> dict[bytes, Oid]:
+    """The names in one directory and what they stand for."""
+    found = {}
+    place = 0
+    while (end := data.find(b"\0", place)) >= 0:
+        name = data[place:end].partition(b" ")[2]
+        place = end + 1 + oid_bytes
+        found[name] = Oid(data[end + 1 : place].hex())
+    return found
+
+
 def read_worktree(lines: list[bytes]) -> Worktree:
     said = {key: value for key, _, value in (as_path(line).partition(" ") for line in lines)}
     head = Oid(said["HEAD"]) if "HEAD" in said else None

@@ -60,16 +60,32 @@ class Reader:
         self._early += [self.blob(*each) for each in again]
 
     def at(self, commit: Oid, path: str, max_bytes: int) -> objects.Blob | None:
-        """What a commit has at a path; None if it has nothing there."""
+        """What a commit has at a path; None if it has nothing there.
+
+        What it has and this clone has not is missing, without its id if that is not known either.
+        """
         if "\n" in path:  # questions are lines
             entry = self._git.entries(commit, [path])[path]
             return self.blob(entry.oid, max_bytes) if entry else None
         found = self._ask(f"{Oid(commit)}:{path}", None, max_bytes)
-        return None if found.why_missing == "missing" else found
+        if found.why_missing != "missing":
+            return found
+        # Git says the same of a path that is not there and of content that is not here.
+        oid = self._named(commit, path)
+        return objects.Blob(oid, None, "missing") if oid else None
+
+    def _named(self, commit: Oid, path: str) -> Oid | None:
+        """What a commit says is at a path, whether it is here or not; None for nothing."""
+        above, _, name = path.rpartition("/")
+        tree = self._ask_any(f"{Oid(commit)}:{above}", b"tree")
+        if tree is not None:
+            return objects.read_tree(tree, len(commit) // 2).get(objects.path_bytes(name))
+        is_unknown = not above or self._named(commit, above) is not None
+        return self._git.runner.facts.null if is_unknown else None
 
     def parents(self, commit: Oid) -> tuple[Oid, ...] | None:
         """The parents that a commit names; None if it is not here."""
-        data = self._ask_any(Oid(commit))
+        data = self._ask_any(Oid(commit), b"commit")
         if data is None:
             return None
         head = data.partition(b"\n\n")[0].split(b"\n")
@@ -78,7 +94,7 @@ class Reader:
 
     def message(self, commit: Oid) -> bytes:
         """What a commit says; nothing if it is not here."""
-        return (self._ask_any(Oid(commit)) or b"").partition(b"\n\n")[2]
+        return (self._ask_any(Oid(commit), b"commit") or b"").partition(b"\n\n")[2]
 
     def close(self) -> None:
         self._asked.clear()
@@ -90,28 +106,29 @@ class Reader:
         for _ in range(_ATTEMPTS):
             output = self._put(question)
             header = output.readline()
+            if header.endswith(b" missing\n"):
+                break
             words = header.split()
             if len(words) == 3 and header.endswith(b"\n"):
                 found = oid or Oid(objects.as_line(words[0]))
                 blob = objects.read_content(found, words[1], int(words[2]), output, max_bytes)
                 if blob is not None:
                     return blob
-            elif header.endswith(b" missing\n"):
-                break
             # It dies at an object that a partial clone does not have.
             self.close()
         return objects.Blob(oid or self._git.runner.facts.null, None, "missing")
 
-    def _ask_any(self, oid: Oid) -> bytes | None:
-        output = self._put(oid)
+    def _ask_any(self, question: str, kind: bytes) -> bytes | None:
+        """An object of a kind as it is; None if there is none of that kind."""
+        output = self._put(question)
         header = output.readline()
         if not header:  # it died, see above
             self.close()
         words = header.split()
-        if len(words) != 3:
+        if len(words) != 3 or header.endswith(b" missing\n"):
             return None
         data = output.read(int(words[2]) + 1)[:-1]
-        return data if words[1] == b"commit" else None
+        return data if words[1] == kind else None
 
     def _put(self, question: str) -> io.BufferedReader:
         """Where the answer to a question comes; what was asked before it has been read."""
