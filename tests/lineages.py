@@ -27,8 +27,10 @@ class Listed:
             if number not in seen:
                 seen.add(number)
                 waiting += self.events[number].previous
-        every = (self.events[number].change for number in sorted(seen, reverse=True))
-        return history.History(tuple(each for each in every if each.kinds), node=version.node)
+        every = [self.events[number] for number in sorted(seen, reverse=True)]
+        told = tuple(each.change for each in every if each.change.kinds)
+        unknown = tuple(why for each in every for why in each.unknown)
+        return history.History(told, unknown, version.node)
 
 
 def all_forwards(git: Git, tip: Oid) -> Told:

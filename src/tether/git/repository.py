@@ -72,6 +72,14 @@ class Git:
         pairs = (line.split(b"\0") for line in listing.splitlines())
         return [(objects.as_path(name), Oid(objects.as_line(oid))) for name, oid in pairs]
 
+    def shallow(self) -> frozenset[str]:
+        """The commits at which a shallow clone ends: they move without any branch doing so."""
+        try:
+            with open(os.path.join(self.runner.facts.common_directory, b"shallow"), "rb") as file:
+                return frozenset(objects.as_text(file.read()).split())
+        except OSError:
+            return frozenset()
+
     def log(
         self,
         tips: Iterable[Oid],

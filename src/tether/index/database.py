@@ -98,6 +98,7 @@ CREATE TABLE quarantine (          -- files that a grammar hung or crashed at
 CREATE TABLE identity_cursor (     -- up to where all symbols were followed
     commit_oid TEXT NOT NULL,
     engine     TEXT NOT NULL,      -- the version of what followed them
+    boundary   TEXT NOT NULL,      -- where a shallow clone ended then
     written    BLOB NOT NULL       -- another one each time: by it, it is known who was here since
 );
 CREATE TABLE identity_events (     -- what commits did to symbols
@@ -105,7 +106,8 @@ CREATE TABLE identity_events (     -- what commits did to symbols
     node       TEXT NOT NULL,
     commit_oid TEXT NOT NULL,
     change     BLOB NOT NULL,      -- as MessagePack
-    previous   BLOB NOT NULL       -- the numbers of the events before it, likewise
+    previous   BLOB NOT NULL,      -- the numbers of the events before it, likewise
+    unknown    BLOB NOT NULL       -- why there may be more before it, likewise
 );
 CREATE INDEX identity_events_by_node ON identity_events (node);
 CREATE TABLE identity_files (      -- as they stand at the cursor

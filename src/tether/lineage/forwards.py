@@ -16,6 +16,7 @@ from tether.lineage import (
     births,
     changes,
     commits,
+    cuts,
     history,
     library,
     matching,
@@ -35,9 +36,12 @@ class Event(NamedTuple):
 
     node: str
     change: history.Change
-    """Without kinds, where a merge unites what its parents did and does nothing itself."""
+    """Without kinds, if there is nothing to tell: a merge unites what its parents did, or what is
+    unknown stands between this and what was before."""
     previous: tuple[int, ...]
     """The numbers of the events before it, the first parent's first; none at its birth."""
+    unknown: tuple[str, ...] = ()
+    """Why there may be more before it."""
 
 
 class Events(Protocol):
@@ -130,12 +134,14 @@ class _Step:
         self._parents = parents
         self._states = states
         self._links: relating.Links | None = None
+        self._changes = {each.path: each for each in commits.code_files(list(commit.changes))}
+        self._cuts: dict[str, tuple[str, ...]] = {}
         message = f"{commit.subject}\n\n{commit.body}".encode("utf-8", "surrogateescape")
         self._is_revert = births.says_revert(message)
 
     def run(self) -> Files:
         state = dict(self._states[0]) if self._states else {}
-        changed = commits.code_files(list(self._commit.changes))
+        changed = list(self._changes.values())
         for change in changed:
             state.pop(change.path, None)
         if changed:
@@ -149,14 +155,13 @@ class _Step:
         comparison = commits.Comparison(self._files, parent, self._commit.oid)
         matched = comparison.matched(changed)
         self._links = relating.Links(matched.matcher)
-        oids = {change.path: change.new_oid for change in changed}
         for file, path in enumerate(matched.news):
             source = matched.matcher.after[file]
             versions = [
                 self._version(matched, source, number, matched.matcher.by_after.get((file, number)))
                 for number in range(len(source.symbols))
             ]
-            yield path, File(oids[path], tuple(versions))
+            yield path, File(self._changes[path].new_oid, tuple(versions))
         for file, number in matched.matcher.left_before():
             self._delete(matched.matcher.before[file], number)
 
@@ -205,6 +210,9 @@ class _Step:
     def _introduce(self, after: sources.Source, number: int) -> Version:
         here = places.place(after, number)
         kinds: tuple[history.ChangeKind, ...] = ("introduced",)
+        if cut := self._cut(after.path):
+            untold = history.Change(self._commit.oid, (), None, here, 1.0, tracing.NOT_THERE)
+            return self._add(births.node_id(after, number), untold, (), cut)
         grave = None
         if self._is_revert:
             grave = self._engine.graves.get(births.life(after, number).digest)
@@ -214,20 +222,46 @@ class _Step:
         told = history.Change(self._commit.oid, kinds, None, here, 1.0, tracing.NOT_THERE)
         return self._add(births.node_id(after, number), told, ())
 
+    def _cut(self, path: str) -> tuple[str, ...]:
+        """Why it is not known what was before in a file."""
+        if path not in self._cuts:
+            olds = self._olds(path)
+            self._cuts[path] = cuts.before(self._files, self._commit.oid, path, olds)
+        return self._cuts[path]
+
+    def _olds(self, path: str) -> list[Oid]:
+        """What the parents have at a path that was changed."""
+        if len(self._parents) > 1:
+            reader = self._files.reader
+            blobs = (reader.at(each, path, library.MAX_BYTES) for each in self._parents)
+            return [blob.oid for blob in blobs if blob]
+        old = self._changes[path].old_oid
+        return [] if old.is_null else [old]
+
     def _delete(self, before: sources.Source, number: int) -> None:
         known = self._known(0, before.path, number)
-        if known is not None:
-            there = places.place(before, number)
-            told = history.Change(
-                self._commit.oid, ("deleted",), there, None, 1.0, tracing.NOT_THERE_ANY_MORE
-            )
-            version = self._add(known.node, told, (known.event,))
-            self._engine.graves[births.life(before, number).digest] = version
+        if known is None:
+            return
+        there, why = places.place(before, number), tracing.NOT_THERE_ANY_MORE
+        told = history.Change(self._commit.oid, ("deleted",), there, None, 1.0, why)
+        change = self._changes[before.path]
+        if not change.new_oid.is_null and not self._files.source(change.path, change.new_oid):
+            unread = cuts.unread(self._files, before.path)
+            self._add(known.node, told._replace(kinds=()), (known.event,), unread)
+            return
+        version = self._add(known.node, told, (known.event,))
+        self._engine.graves[births.life(before, number).digest] = version
 
-    def _add(self, node: str, change: history.Change, previous: tuple[int, ...]) -> Version:
+    def _add(
+        self,
+        node: str,
+        change: history.Change,
+        previous: tuple[int, ...],
+        unknown: tuple[str, ...] = (),
+    ) -> Version:
         if self._links is not None:
             change = change._replace(related=self._links.of(change.before, change.after))
-        return Version(node, self._engine.events.add(Event(node, change, previous)))
+        return Version(node, self._engine.events.add(Event(node, change, previous, unknown)))
 
     def _merged(self, changed: list[Change]) -> Iterator[tuple[str, File]]:
         """The files in which a merge differs from its first parent."""

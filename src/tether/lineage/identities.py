@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -18,13 +19,13 @@ from tether.lineage import encoding, forwards, history, languages, library
 ENGINE_VERSION = 2
 _CHANGE = msgspec.msgpack.Decoder(encoding.ChangeWire)
 _VERSIONS = msgspec.msgpack.Decoder(list[tuple[str, int]])
-_CURSOR = "SELECT commit_oid, engine, written FROM identity_cursor"
+_CURSOR = "SELECT commit_oid, engine, boundary, written FROM identity_cursor"
 _FILES = "SELECT path, oid, versions FROM identity_files"
 _GRAVES = "SELECT life, node, event FROM identity_graves"
 _LAST = "SELECT max(number) FROM identity_events"
-_EVENT = "SELECT change, previous FROM identity_events WHERE number = ?"
+_EVENT = "SELECT change, previous, unknown FROM identity_events WHERE number = ?"
 _OF_NODE = "SELECT max(number) FROM identity_events WHERE node = ?"
-_ADD = "INSERT INTO identity_events VALUES (?, ?, ?, ?, ?)"
+_ADD = "INSERT INTO identity_events VALUES (?, ?, ?, ?, ?, ?)"
 _CLEAR = (
     "DELETE FROM identity_cursor",
     "DELETE FROM identity_files",
@@ -66,7 +67,8 @@ class _Sink:
     def __init__(self, first: int) -> None:
         self.connection = sqlite3.connect("", isolation_level=None)
         self.connection.execute(
-            "CREATE TABLE events (number INTEGER, node TEXT, oid TEXT, change BLOB, previous BLOB)"
+            "CREATE TABLE events"
+            " (number INTEGER, node TEXT, oid TEXT, change BLOB, previous BLOB, unknown BLOB)"
         )
         self.connection.execute("BEGIN")
         self._next = self.first = first
@@ -80,8 +82,9 @@ class _Sink:
         self._next += 1
         change = msgspec.msgpack.encode(encoding.change_out(event.change))
         previous = msgspec.msgpack.encode(event.previous)
-        row = (number, event.node, str(event.change.commit), change, previous)
-        self.connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?)", row)
+        unknown = msgspec.msgpack.encode([encoding.path_out(each) for each in event.unknown])
+        row = (number, event.node, str(event.change.commit), change, previous, unknown)
+        self.connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
         return number
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
@@ -96,13 +99,13 @@ class Identities:
 
     def commit(self) -> Oid | None:
         """Up to where everything is known; None if nothing is, or it was found in another way."""
-        for oid, engine, _ in self._index.rows(_CURSOR):
+        for oid, engine, *_ in self._index.rows(_CURSOR):
             return Oid(oid) if engine == _engine() else None
         return None
 
     def bring(self, files: library.Library, tip: Oid, *, anew: bool = False) -> Built:
         """Follow all symbols up to a commit, from where it was left or from the beginning."""
-        base = None if anew else self._base()
+        base = None if anew else self._base(_boundary(files))
         if base is not None and base.standing.commit == tip:
             return Built(tip, 0, 0, is_anew=False, is_kept=True)
         if base is not None:
@@ -114,11 +117,11 @@ class Identities:
         """What happened to a node, also if it is gone; None if there is no such node."""
         return self._index.read(lambda connection: _history(connection, node))
 
-    def _base(self) -> _Base | None:
-        """What is known; None if nothing is, or it was found in another way."""
+    def _base(self, boundary: str) -> _Base | None:
+        """What is known; None if nothing is, or it was found in another way or with less."""
         cursor, last, files, graves = self._index.read(_rows) or ([], [], [], [])
-        for oid, engine, written in cursor:
-            if engine == _engine():
+        for oid, engine, was, written in cursor:
+            if (engine, was) == (_engine(), boundary):
                 next_event = 0 if last[0][0] is None else int(last[0][0]) + 1
                 standing = forwards.Standing(Oid(oid), _files(files), _graves(graves))
                 return _Base(standing, next_event, written)
@@ -130,8 +133,9 @@ class Identities:
         with contextlib.closing(sink.connection):
             engine = forwards.Forwards(files, sink, since)
             standing = engine.run(tip)
+            cursor = (str(tip), _engine(), _boundary(files), os.urandom(16))
             try:
-                is_kept = self._index.write(lambda into: _write(into, sink, standing, base))
+                is_kept = self._index.write(lambda into: _write(into, sink, standing, base, cursor))
             except _Overtaken:
                 is_kept = False
             return Built(tip, engine.commits, sink.count, since is None, is_kept)
@@ -162,16 +166,18 @@ def _history(connection: sqlite3.Connection, node: str) -> history.History | Non
     seen: set[int] = set()
     waiting = [last]
     found: dict[int, history.Change] = {}
+    unknown: dict[str, None] = {}
     while waiting:
         number = waiting.pop()
         if number in seen:
             continue
         seen.add(number)
-        for change, previous in connection.execute(_EVENT, (number,)):
+        for change, previous, why in connection.execute(_EVENT, (number,)):
             found[number] = encoding.change_in(_CHANGE.decode(change))
             waiting += msgspec.msgpack.decode(previous)
+            unknown |= dict.fromkeys(map(encoding.path_in, msgspec.msgpack.decode(why)))
     told = tuple(found[number] for number in sorted(found, reverse=True) if found[number].kinds)
-    return history.History(told, node=node)
+    return history.History(told, tuple(unknown), node)
 
 
 def _last_event(connection: sqlite3.Connection, node: str) -> int | None:
@@ -189,6 +195,7 @@ def _write(
     sink: _Sink,
     standing: forwards.Standing,
     base: _Base | None,
+    cursor: tuple[Any, ...],
 ) -> None:
     """What is new; everything, if nothing was known."""
     since = base.standing if base else None
@@ -196,7 +203,7 @@ def _write(
     if base is None:
         for statement in _CLEAR:
             into.execute(statement)
-    elif [written for _, _, written in into.execute(_CURSOR)] != [base.written]:
+    elif [written for *_, written in into.execute(_CURSOR)] != [base.written]:
         # The numbers of events that these follow may be those of others now.
         raise _Overtaken
     into.executemany(_ADD, sink.rows())
@@ -216,8 +223,14 @@ def _write(
     )
     into.executemany("INSERT OR REPLACE INTO identity_graves VALUES (?, ?, ?)", graves)
     into.execute("DELETE FROM identity_cursor")
-    cursor = (str(standing.commit), _engine(), os.urandom(16))
-    into.execute("INSERT INTO identity_cursor VALUES (?, ?, ?)", cursor)
+    into.execute("INSERT INTO identity_cursor VALUES (?, ?, ?, ?)", cursor)
+
+
+def _boundary(files: library.Library) -> str:
+    """Where the history ends that is here, in a few letters: nothing, if it is whole."""
+    if not files.boundary:
+        return ""
+    return hashlib.blake2b(" ".join(sorted(files.boundary)).encode(), digest_size=12).hexdigest()
 
 
 def _engine() -> str:

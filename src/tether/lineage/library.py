@@ -6,6 +6,7 @@ a machine for machines, missing in this clone, or something that a grammar choke
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable
 
@@ -66,6 +67,16 @@ class Library:
         self._expected: dict[Oid, str] = {}
         self._asked: dict[Oid, str] = {}
         """What git is reading."""
+
+    @functools.cached_property
+    def boundary(self) -> frozenset[str]:
+        """The commits at which a shallow clone ends: what they come from counts as not here."""
+        return self.git.shallow()
+
+    def parents(self, commit: Oid) -> list[Oid]:
+        """The parents of a commit that are here."""
+        named = () if commit in self.boundary else self.reader.parents(commit) or ()
+        return [parent for parent in named if self.reader.parents(parent) is not None]
 
     def close(self) -> None:
         self.reader.close()

@@ -45,8 +45,8 @@ def related(
 
 def _links(files: library.Library, change: history.Change) -> Links | None:
     place = change.after or change.before
-    parents = files.reader.parents(change.commit) or ()
-    if place is None or len(parents) != 1 or files.reader.parents(parents[0]) is None:
+    parents = files.parents(change.commit)
+    if place is None or len(parents) != 1:
         return None
     family = languages.family(place.path)
     comparison = commits.Comparison(files, parents[0], change.commit, family)

@@ -13,6 +13,7 @@ from tether.lineage import (
     births,
     changes,
     commits,
+    cuts,
     glances,
     history,
     languages,
@@ -115,9 +116,10 @@ class Tracer:
         finally:
             for each in self._waiting:
                 each.steps.close()
-        told = [_untold(path, why) for path, why in self._files.unknown.items()]
+        told = [cuts.told(path, why) for path, why in self._files.unknown.items()]
+        unknown = tuple(dict.fromkeys((*self._unknown, *told)))
         node = self._births[min(self._births)] if self._births else ""
-        return history.History(tuple(self._found.values()), (*self._unknown, *told), node)
+        return history.History(tuple(self._found.values()), unknown, node)
 
     def _walk(self, start: _Start) -> None:
         """Follow the symbol through the commits of one path."""
@@ -228,9 +230,7 @@ class Tracer:
 
     def _parent(self, commit: Oid) -> Oid | None:
         """The first parent, if it is here."""
-        parents = self._files.reader.parents(commit) or ()
-        is_here = bool(parents) and self._files.reader.parents(parents[0]) is not None
-        return parents[0] if is_here else None
+        return next(iter(self._files.parents(commit)), None)
 
     def _elsewhere(
         self,
@@ -270,14 +270,13 @@ class Tracer:
         return None
 
     def _is_cut(self, commit: Oid, path: str) -> bool:
-        """Whether it is not known what was before: a shallow clone, or content without symbols."""
-        parents = self._files.reader.parents(commit) or ()
-        if parents and self._files.reader.parents(parents[0]) is None:
-            self._unknown.append(f"{commit[:12]}: the history ends here, because it is shallow")
-            return True
-        blobs = [self._files.reader.at(parent, path, library.MAX_BYTES) for parent in parents]
-        unread = [blob for blob in blobs if blob and self._files.source(path, blob.oid) is None]
-        return bool(unread)
+        """Whether it is not known what was before, which is written down."""
+        every = self._files.parents(commit)
+        blobs = [self._files.reader.at(parent, path, library.MAX_BYTES) for parent in every]
+        olds = [blob.oid for blob in blobs if blob]
+        why = cuts.before(self._files, commit, path, olds)
+        self._unknown += why
+        return bool(why)
 
     def _before_loss(self, step: Step, lost: _Lost) -> _Sight | _Lost | None:
         """The symbol in the version that the step before its deletion had, or further back."""
@@ -307,8 +306,7 @@ class Tracer:
     def _at_merge(self, step: Step, sight: _Sight) -> list[tuple[Oid, _Sight | _Lost]]:
         """Follow the parent that has the same; if none has, all that have it in some way."""
         glance = sight.glance
-        parents = self._files.reader.parents(step.oid) or ()
-        here = [each for each in parents if self._files.reader.parents(each) is not None]
+        here = self._files.parents(step.oid)
         ways = merges.Merge(self._files, step.oid, here).ways(glance.source, glance.number)
         changed = merges.own_change(ways)
         if changed is not None:
@@ -361,12 +359,6 @@ class Tracer:
 def _is_rewritten(before: glances.Glance, after: glances.Glance) -> bool:
     """Whether somebody else may have what it was: the whole file has to say."""
     return matching.is_rewritten(before.source, before.number, after.source, after.number)
-
-
-def _untold(path: str, why: library.WhyNot) -> str:
-    """That a version of a file says nothing, and what can be done about that."""
-    way = "; `git fetch --refetch --no-filter` brings it" if why == "missing" else ""
-    return f"{path}: a version was not read: {library.WHY[why]}{way}"
 
 
 def _kinds(

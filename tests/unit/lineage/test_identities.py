@@ -11,7 +11,16 @@ import pytest
 from tests import lineages
 from tether import index
 from tether.git import Git, Oid
-from tether.lineage import cache, identities, languages, library, quarantine, symbols
+from tether.lineage import (
+    cache,
+    history,
+    identities,
+    languages,
+    library,
+    quarantine,
+    symbols,
+    tracing,
+)
 
 GitCall = Callable[..., str]
 ONE = "def one(first):\n    return combine(first, prepare(first), 1)\n"
@@ -38,13 +47,21 @@ class Place:
 
     def __init__(self, base: Path, git: GitCall) -> None:
         self.path, self.store = base / "repo", base / "store"
-        self.path.mkdir()
+        self.path.mkdir(parents=True)
         self.store.mkdir()
         self._git = git
         self.git("init", "-q", "-b", "main")
 
     def git(self, *words: str) -> str:
         return self._git(*words, cwd=self.path)
+
+    def clone(self, base: Path, *options: str) -> Place:
+        """Another one that has less."""
+        cloned = Place(base, self._git)
+        cloned.git("remote", "add", "origin", self.path.as_uri())
+        cloned.git("fetch", "-q", *options, "origin")
+        cloned.git("reset", "-q", "--hard", "origin/main")
+        return cloned
 
     def commit(self, message: str = "Change", **files: str) -> Oid:
         for name, content in files.items():
@@ -240,7 +257,7 @@ def test_what_cannot_be_added_twice_is_no_damage(place: Place) -> None:
     place.bring()
     _keep_others(place)
     own = index.Index(str(place.store))
-    add = "INSERT INTO identity_events VALUES (0, 'n', 'c', x'', x'')"
+    add = "INSERT INTO identity_events SELECT * FROM identity_events"
     assert not own.write(lambda into: into.execute(add))
     held = sqlite3.connect(place.store / index.database.FILE_NAME, isolation_level=None)
     held.execute("BEGIN EXCLUSIVE")
@@ -249,3 +266,87 @@ def test_what_cannot_be_added_twice_is_no_damage(place: Place) -> None:
     own.close()
     _assert_others_kept(place)
     place.assert_right()
+
+
+def _assert_told_alike(place: Place, name: str) -> history.History:
+    """What the index tells of a symbol, which is what the backward engine tells."""
+    files = library.Library(Git(place.path), library.InThisProcess())
+    source = files.at(place.tip, "a.py")
+    assert source is not None
+    number = [each.qualified for each in source.symbols].index(name)
+    told = tracing.follow(files, place.tip, source, number)
+    files.close()
+    known = place.known.history(told.node)
+    assert known is not None
+    assert lineages.said(known) == lineages.said(told)
+    assert known.unknown == told.unknown
+    return known
+
+
+def test_where_a_shallow_clone_ends_nothing_is_said_to_begin(place: Place, tmp_path: Path) -> None:
+    place.commit(a=ONE)
+    ends = place.commit(a=ONE.replace("1", "3"))
+    edited = place.commit(a=ONE.replace("1", "5"))
+    shallow = place.clone(tmp_path / "shallow", "--depth=2")
+    shallow.bring()
+    told = _assert_told_alike(shallow, "one")
+    assert lineages.said(told) == {(edited, ("body",))}
+    assert told.unknown == (f"{ends[:12]}: the history ends here, because it is shallow",)
+
+
+def test_a_clone_that_gets_its_history_is_followed_anew(place: Place, tmp_path: Path) -> None:
+    for number in range(3):
+        place.commit(a=ONE.replace("1", str(number)))
+    shallow = place.clone(tmp_path / "shallow", "--depth=2")
+    assert shallow.bring().commits == 2
+    shallow.git("fetch", "-q", "--unshallow", "origin")
+    built = shallow.bring()
+    assert (built.commits, built.is_anew) == (3, True)
+    assert not _assert_told_alike(shallow, "one").unknown
+    shallow.assert_right()
+    assert not shallow.bring().is_anew
+
+
+def test_a_parent_that_is_here_by_chance_is_no_past(place: Place, tmp_path: Path) -> None:
+    place.commit(a=ONE)
+    ends = place.commit(b=TWO)
+    shallow = place.clone(tmp_path / "shallow", "--depth=1")
+    place.git("branch", "old", "HEAD~1")
+    shallow.git("fetch", "-q", "--depth=1", "origin", "old")
+    shallow.bring()
+    assert _assert_told_alike(shallow, "one").unknown[0].startswith(ends[:12])
+
+
+@pytest.mark.parametrize("why", ["missing", "too large"])
+def test_after_what_cannot_be_read_nothing_is_said_to_begin(place: Place, why: str) -> None:
+    place.commit(a=TWO)
+    [before] = lineages.all_backwards(Git(place.path), place.tip).values()
+    large = "# more\n" * 200_000 if why == "too large" else ""
+    place.commit(a=ONE.replace("1", "3") + large)
+    lost = place.git("rev-parse", "HEAD:a.py")
+    place.commit(a=ONE)
+    edited = place.commit(a=ONE.replace("1", "5"))
+    if why == "missing":
+        (place.path / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    place.bring()
+    told = _assert_told_alike(place, "one")
+    assert lineages.said(told) == {(edited, ("body",))}
+    assert told.unknown == (f"a.py: {why}",)
+    gone = place.known.history(before.node)
+    assert gone is not None
+    assert [change.kinds for change in gone.changes] == [("introduced",)]
+    assert gone.unknown == (f"a.py: {why}",)
+
+
+def test_a_merge_with_what_cannot_be_read_introduces_nothing(place: Place) -> None:
+    place.commit(a=ONE)
+    place.git("checkout", "-qb", "side")
+    place.commit(a=ONE.replace("1", "3"))
+    lost = place.git("rev-parse", "HEAD:a.py")
+    place.git("checkout", "-q", "main")
+    place.commit(b=TWO, a="")
+    place.git("merge", "-q", "--no-commit", "-s", "ours", "side")
+    place.commit("Merge", a=ONE.replace("1", "7"))
+    (place.path / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    place.bring()
+    assert _assert_told_alike(place, "one").unknown == ("a.py: missing",)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 
@@ -75,7 +74,7 @@ class History:
         self._repository = repository
         self._finder = finder
         self._lists = list_changes.Lists(repository, work_root)
-        self._shallow = _shallow(repository)
+        self._shallow = repository.shallow()
         # The lists do not depend on which ids are looked for.
         self._versions = {LISTS: f"{list_changes.VERSION} {work_root} {_digest(self._shallow)}"}
         self._versions[COMMITS] = f"{VERSION} {self._versions[LISTS]} {finder.version}"
@@ -254,15 +253,6 @@ def kinds_of_lists(connection: sqlite3.Connection) -> patterns.Kinds:
     row = connection.execute(_FILE, (LISTS,)).fetchone()
     sources, prefixes = json.loads(row[2]).get("kinds", [[], []]) if row else ([], [])
     return patterns.Kinds(tuple(sources), (), tuple((source, each) for source, each in prefixes))
-
-
-def _shallow(repository: git.Git) -> frozenset[str]:
-    """The commits at which a shallow clone ends: they move without any branch doing so."""
-    try:
-        with open(os.path.join(repository.runner.facts.common_directory, b"shallow"), "rb") as file:
-            return frozenset(file.read().decode("ascii", "replace").split())
-    except OSError:
-        return frozenset()
 
 
 def _digest(oids: Iterable[str]) -> str:
