@@ -459,3 +459,15 @@ def test_the_survivor_says_what_it_took_in(scene: Scene) -> None:
         ("inlined_into", "summary")
     ]
     assert "took in a.py#summary" in scene.ask("a.py#report", "--related").out
+
+
+def test_what_was_deleted_says_what_took_it_in_if_it_is_asked(scene: Scene) -> None:
+    scene.commit("a.py", SPLIT)
+    scene.commit("a.py", LONG)
+    scene.git("revert", "--no-edit", "HEAD")
+    changes = scene.told("a.py#summary", "--related")["changes"]
+    [gone] = [each for each in changes if each["kinds"] == ["deleted"]]
+    assert [(each["relation"], each["after"]["qualified"]) for each in gone["related"]] == [
+        ("inlined_into", "report")
+    ]
+    assert "inlined into a.py#report" in scene.ask("a.py#summary", "--related").out

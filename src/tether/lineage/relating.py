@@ -36,7 +36,7 @@ def related(
     """A history with what was split off and taken in: at its introduction, or at every change."""
     changes = []
     for change in told.changes:
-        is_asked = "introduced" in change.kinds or (everywhere and "body" in change.kinds)
+        is_asked = everywhere or "introduced" in change.kinds
         found = _links(files, change) if is_asked else None
         links = found.of(change.before, change.after) if found else ()
         changes.append(change._replace(related=links) if links else change)
