@@ -39,7 +39,7 @@ def all_forwards(git: Git, tip: Oid) -> Told:
     try:
         standing = forwards.Forwards(files, events).run(tip)
         found: Told = {}
-        for path, file in sorted(standing.files.items()):
+        for path, file in sorted(standing.state.files.items()):
             source = files.source(path, file.oid)
             assert source is not None
             for number, version in enumerate(file.versions):

@@ -116,9 +116,12 @@ CREATE TABLE identity_files (      -- as they stand at the cursor
     versions BLOB NOT NULL         -- the node and the last event of each symbol, as MessagePack
 ) WITHOUT ROWID;
 CREATE TABLE identity_graves (     -- what was deleted, if it should be brought back
-    life  BLOB PRIMARY KEY,
+    path  BLOB NOT NULL,
+    life  BLOB NOT NULL,
     node  TEXT NOT NULL,
-    event INTEGER NOT NULL
+    event INTEGER NOT NULL,
+    steps INTEGER NOT NULL,        -- how many commits changed the path since, itself not counted
+    PRIMARY KEY (path, life)
 ) WITHOUT ROWID;
 -- With all that says when a task was touched, and by whom: a sweep asks that of every task.
 CREATE INDEX activities_by_task ON activities (task, task_source, kind, at, session)

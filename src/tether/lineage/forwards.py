@@ -17,6 +17,7 @@ from tether.lineage import (
     changes,
     commits,
     cuts,
+    graves,
     history,
     library,
     matching,
@@ -71,13 +72,18 @@ class Unknown(Exception):
     """A commit has a parent of which nothing is known."""
 
 
+class State(NamedTuple):
+    """What stands in the files of a commit, and what does not any more."""
+
+    files: Files
+    yards: graves.Yards
+
+
 class Standing(NamedTuple):
     """Everything that is known at a commit."""
 
     commit: Oid
-    files: Files
-    graves: dict[bytes, Version]
-    """What was deleted, by its life, and the event that did it: it may be brought back."""
+    state: State
 
 
 class Forwards:
@@ -88,10 +94,9 @@ class Forwards:
     ) -> None:
         self.files = files
         self.events = events
-        self.graves = dict(since.graves) if since else {}
         self.commits = 0
         self._since = since
-        self._states: dict[Oid, Files] = {since.commit: since.files} if since else {}
+        self._states: dict[Oid, State] = {since.commit: since.state} if since else {}
         self._children: dict[Oid, int] = {}
 
     def run(self, tip: Oid) -> Standing:
@@ -110,9 +115,9 @@ class Forwards:
             for commit in some:
                 self._states[commit.oid] = self._after(commit)
         self.commits = len(every)
-        return Standing(tip, self._states[tip], self.graves)
+        return Standing(tip, self._states[tip])
 
-    def _after(self, commit: Commit) -> Files:
+    def _after(self, commit: Commit) -> State:
         parents = [parent for parent in commit.parents if parent in self._states]
         states = [self._states[parent] for parent in parents]
         for parent in parents:
@@ -126,7 +131,7 @@ class _Step:
     """One commit: from the files before it to those after."""
 
     def __init__(
-        self, engine: Forwards, commit: Commit, parents: list[Oid], states: list[Files]
+        self, engine: Forwards, commit: Commit, parents: list[Oid], states: list[State]
     ) -> None:
         self._engine = engine
         self._files = engine.files
@@ -136,18 +141,46 @@ class _Step:
         self._links: relating.Links | None = None
         self._changes = {each.path: each for each in commits.code_files(list(commit.changes))}
         self._cuts: dict[str, tuple[str, ...]] = {}
+        self._gone: dict[str, dict[bytes, tuple[str, int]]] = {}
+        """Who was deleted from which path, by their lives."""
         message = f"{commit.subject}\n\n{commit.body}".encode("utf-8", "surrogateescape")
         self._is_revert = births.says_revert(message)
 
-    def run(self) -> Files:
-        state = dict(self._states[0]) if self._states else {}
+    def run(self) -> State:
+        first = self._states[0] if self._states else State({}, {})
         changed = list(self._changes.values())
+        if not changed:
+            return first
+        files, yards = dict(first.files), dict(first.yards)
+        for path in self._changes:
+            files.pop(path, None)
+            yards.pop(path, None)
+        if len(self._states) > 1:
+            files.update(self._merged(changed))
+            yards.update(self._yards_as_elsewhere(changed))
+        else:
+            files.update(self._matched(changed))
+            yards.update(self._yards_after(first, changed))
+        return State(files, yards)
+
+    def _yards_after(
+        self, first: State, changed: list[Change]
+    ) -> Iterator[tuple[str, graves.Yard]]:
         for change in changed:
-            state.pop(change.path, None)
-        if changed:
-            found = self._merged(changed) if len(self._states) > 1 else self._matched(changed)
-            state.update(found)
-        return state
+            yard, gone = first.yards.get(change.path), self._gone.get(change.path, {})
+            if yard is not None or gone:
+                yield change.path, (yard or graves.Yard()).after(gone)
+
+    def _yards_as_elsewhere(self, changed: list[Change]) -> Iterator[tuple[str, graves.Yard]]:
+        """Of those paths that are as in another parent, or as absent as there."""
+        for change in changed:
+            wanted = None if change.new_oid.is_null else change.new_oid
+            for state in self._states[1:]:
+                file = state.files.get(change.path)
+                if (file.oid if file else None) == wanted:
+                    if change.path in state.yards:
+                        yield change.path, state.yards[change.path]
+                    break
 
     def _matched(self, changed: list[Change]) -> Iterator[tuple[str, File]]:
         """The files that an ordinary commit changed."""
@@ -181,7 +214,7 @@ class _Step:
         return self._change(known, matched.matcher.before[file], partners, after, number)
 
     def _known(self, parent: int, path: str, number: int) -> Version | None:
-        file = self._states[parent].get(path) if self._states else None
+        file = self._states[parent].files.get(path) if self._states else None
         return file.versions[number] if file and number < len(file.versions) else None
 
     def _change(
@@ -214,8 +247,9 @@ class _Step:
             untold = history.Change(self._commit.oid, (), None, here, 1.0, tracing.NOT_THERE)
             return self._add(births.node_id(after, number), untold, (), cut)
         grave = None
-        if self._is_revert:
-            grave = self._engine.graves.get(births.life(after, number).digest)
+        if self._is_revert and len(self._states) == 1:
+            yard = self._states[0].yards.get(after.path)
+            grave = yard.find(births.life(after, number).digest) if yard else None
         if grave is not None:
             told = history.Change(self._commit.oid, kinds, None, here, 0.95, tracing.BROUGHT_BACK)
             return self._add(grave.node, told, (grave.event,))
@@ -250,7 +284,8 @@ class _Step:
             self._add(known.node, told._replace(kinds=()), (known.event,), unread)
             return
         version = self._add(known.node, told, (known.event,))
-        self._engine.graves[births.life(before, number).digest] = version
+        gone = self._gone.setdefault(before.path, {})
+        gone.setdefault(births.life(before, number).digest, (version.node, version.event))
 
     def _add(
         self,
@@ -280,8 +315,8 @@ class _Step:
 
     def _as_in_another_parent(self, path: str, oid: Oid) -> File | None:
         for state in self._states[1:]:
-            if path in state and state[path].oid == oid:
-                return state[path]
+            if path in state.files and state.files[path].oid == oid:
+                return state.files[path]
         return None
 
     def _united(self, merge: merges.Merge, after: sources.Source, number: int) -> Version:

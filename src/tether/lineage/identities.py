@@ -13,7 +13,7 @@ import msgspec
 from tether import index
 from tether.git import Oid, objects
 from tether.hints import Any, NamedTuple
-from tether.lineage import encoding, forwards, history, languages, library
+from tether.lineage import encoding, forwards, graves, history, languages, library
 
 # Another number makes everybody follow all symbols anew, because they come out otherwise.
 ENGINE_VERSION = 2
@@ -21,7 +21,7 @@ _CHANGE = msgspec.msgpack.Decoder(encoding.ChangeWire)
 _VERSIONS = msgspec.msgpack.Decoder(list[tuple[str, int]])
 _CURSOR = "SELECT commit_oid, engine, boundary, written FROM identity_cursor"
 _FILES = "SELECT path, oid, versions FROM identity_files"
-_GRAVES = "SELECT life, node, event FROM identity_graves"
+_GRAVES = "SELECT path, life, node, event, steps FROM identity_graves"
 _LAST = "SELECT max(number) FROM identity_events"
 _EVENT = "SELECT change, previous, unknown FROM identity_events WHERE number = ?"
 _OF_NODE = "SELECT max(number) FROM identity_events WHERE node = ?"
@@ -119,12 +119,12 @@ class Identities:
 
     def _base(self, boundary: str) -> _Base | None:
         """What is known; None if nothing is, or it was found in another way or with less."""
-        cursor, last, files, graves = self._index.read(_rows) or ([], [], [], [])
+        cursor, last, files, yards = self._index.read(_rows) or ([], [], [], [])
         for oid, engine, was, written in cursor:
             if (engine, was) == (_engine(), boundary):
                 next_event = 0 if last[0][0] is None else int(last[0][0]) + 1
-                standing = forwards.Standing(Oid(oid), _files(files), _graves(graves))
-                return _Base(standing, next_event, written)
+                state = forwards.State(_files(files), _yards(yards))
+                return _Base(forwards.Standing(Oid(oid), state), next_event, written)
         return None
 
     def _follow(self, files: library.Library, tip: Oid, base: _Base | None) -> Built:
@@ -155,8 +155,11 @@ def _files(rows: _Rows) -> forwards.Files:
     }
 
 
-def _graves(rows: _Rows) -> dict[bytes, forwards.Version]:
-    return {life: forwards.Version(node, event) for life, node, event in rows}
+def _yards(rows: _Rows) -> graves.Yards:
+    found: dict[str, dict[bytes, graves.Grave]] = {}
+    for path, life, node, event, steps in rows:
+        found.setdefault(objects.as_path(path), {})[life] = graves.Grave(node, event, -steps)
+    return {path: graves.Yard(0, each) for path, each in found.items()}
 
 
 def _history(connection: sqlite3.Connection, node: str) -> history.History | None:
@@ -199,7 +202,7 @@ def _write(
 ) -> None:
     """What is new; everything, if nothing was known."""
     since = base.standing if base else None
-    was = since.files if since else {}
+    was, now = since.state.files if since else {}, standing.state.files
     if base is None:
         for statement in _CLEAR:
             into.execute(statement)
@@ -207,8 +210,8 @@ def _write(
         # The numbers of events that these follow may be those of others now.
         raise _Overtaken
     into.executemany(_ADD, sink.rows())
-    changed = {path: file for path, file in standing.files.items() if was.get(path) != file}
-    gone = [(objects.path_bytes(path),) for path in {*was} - {*standing.files}]
+    changed = {path: file for path, file in now.items() if was.get(path) != file}
+    gone = [(objects.path_bytes(path),) for path in {*was} - {*now}]
     into.executemany("DELETE FROM identity_files WHERE path = ?", gone)
     into.executemany(
         "INSERT OR REPLACE INTO identity_files VALUES (?, ?, ?)",
@@ -217,13 +220,22 @@ def _write(
             for path, file in changed.items()
         ),
     )
-    known = since.graves if since else {}
-    graves = (
-        (life, *version) for life, version in standing.graves.items() if known.get(life) != version
-    )
-    into.executemany("INSERT OR REPLACE INTO identity_graves VALUES (?, ?, ?)", graves)
+    _write_yards(into, since.state.yards if since else {}, standing.state.yards)
     into.execute("DELETE FROM identity_cursor")
     into.execute("INSERT INTO identity_cursor VALUES (?, ?, ?, ?)", cursor)
+
+
+def _write_yards(into: sqlite3.Connection, was: graves.Yards, now: graves.Yards) -> None:
+    changed = [path for path in {*was, *now} if was.get(path) != now.get(path)]
+    olds = [(objects.path_bytes(path),) for path in changed]
+    into.executemany("DELETE FROM identity_graves WHERE path = ?", olds)
+    rows = (
+        (objects.path_bytes(path), life, each.node, each.event, now[path].steps - each.step)
+        for path in changed
+        if path in now
+        for life, each in now[path].graves.items()
+    )
+    into.executemany("INSERT INTO identity_graves VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def _boundary(files: library.Library) -> str:

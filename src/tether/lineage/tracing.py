@@ -15,6 +15,7 @@ from tether.lineage import (
     commits,
     cuts,
     glances,
+    graves,
     history,
     languages,
     library,
@@ -25,7 +26,6 @@ from tether.lineage import (
     symbols,
 )
 
-_MAX_STEPS_LOST = 200
 # Greater than the number of any parent: what is born on the way is born after its turnings.
 _LAST = 1 << 16
 NOT_THERE = "not there before"
@@ -50,7 +50,9 @@ class _Lost(NamedTuple):
 
     life: births.Life
     rank: tuple[int, ...]
-    steps_left: int
+    brought_back: Oid
+    """The commit that did."""
+    steps_left: int = graves.MAX_STEPS
 
     def is_same(self, other: _Sight | _Lost) -> bool:
         return isinstance(other, _Lost) and self.life == other.life
@@ -266,7 +268,7 @@ class Tracer:
         here = _place(sight.glance)
         self._add(history.Change(commit, ("introduced",), None, here, 1.0, NOT_THERE))
         if births.says_revert(self._files.reader.message(commit)):
-            return _Lost(births.life(source, number), sight.rank, _MAX_STEPS_LOST)
+            return _Lost(births.life(source, number), sight.rank, commit)
         return None
 
     def _is_cut(self, commit: Oid, path: str) -> bool:
@@ -280,25 +282,37 @@ class Tracer:
 
     def _before_loss(self, step: Step, lost: _Lost) -> _Sight | _Lost | None:
         """The symbol in the version that the step before its deletion had, or further back."""
-        old = step.change.old_oid if step.change else None
-        data = self._files.data(lost.life.path, old) if old and not old.is_null else None
-        source = None
-        if data is not None and old is not None and lost.life.text in data:
-            source = self._files.source(lost.life.path, old)
-        for number in range(len(source.symbols) if source else 0):
-            if source is not None and births.life(source, number) == lost.life:
+        if step.change is None or len(self._files.reader.parents(step.oid) or ()) > 1:
+            return None  # on which side of a merge it was deleted is not looked for
+        path, old = step.change.path, step.change.old_oid
+        data = None if old.is_null else self._files.data(path, old)
+        source = self._files.source(path, old) if data and lost.life.text in data else None
+        numbers = range(len(source.symbols)) if source else ()
+        same = [each for each in numbers if source and births.life(source, each) == lost.life]
+        if source is not None and same:
+            for number in self._deleted(step.oid, step.change, same):
                 return self._bring_back(step, source, number, lost)
-        return lost._replace(steps_left=lost.steps_left - 1) if lost.steps_left else None
+        is_far = lost.steps_left <= 1
+        return None if is_far else lost._replace(steps_left=lost.steps_left - 1)
+
+    def _deleted(self, commit: Oid, change: Change, numbers: list[int]) -> list[int]:
+        """Those symbols of a file that a commit deleted: they neither stayed nor went elsewhere."""
+        parent = self._parent(commit)
+        is_unread = not change.new_oid.is_null and not self._files.source(
+            change.path, change.new_oid
+        )
+        if parent is None or is_unread:
+            return []
+        family = languages.family(change.path)
+        matched = commits.Comparison(self._files, parent, commit, family).matched()
+        file = matched.olds.index(change.path)
+        return [each for each in numbers if (file, each) not in matched.matcher.by_before]
 
     def _bring_back(self, step: Step, source: sources.Source, number: int, lost: _Lost) -> _Sight:
         there = glances.at(source, number)
         gone = history.Change(step.oid, ("deleted",), _place(there), None, 1.0, NOT_THERE_ANY_MORE)
         self._add(gone)
-        key = next(
-            key
-            for key, change in self._found.items()
-            if "introduced" in change.kinds and key[1:] == (source.path, lost.life.qualified)
-        )
+        key = (lost.brought_back, source.path, lost.life.qualified)
         self._found[key] = self._found[key]._replace(confidence=0.95, evidence=BROUGHT_BACK)
         self._births.pop((*lost.rank, _LAST), None)
         return _Sight(there, lost.rank)
@@ -313,8 +327,8 @@ class Tracer:
             there = glances.at(changed.before, changed.partners.before[1])
             self._tell(step.oid, there, glance, changed.partners)
         if not ways:
-            lost = self._introduce(step.oid, sight)
-            return [(parent, lost) for parent in step.parents[:1]] if lost else []
+            self._introduce(step.oid, sight)
+            return []
         found: list[tuple[Oid, _Sight | _Lost]] = []
         for turn, way in enumerate(ways):
             there = glances.at(way.before, way.partners.before[1])

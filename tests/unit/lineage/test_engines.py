@@ -277,6 +277,85 @@ def test_a_file_that_a_revert_brings_back_is_the_old_one(story: Story) -> None:
     assert gone in _kinds(story.told()["b.py#store@1"])
 
 
+@pytest.mark.parametrize("into", ["main", "side"])
+def test_what_a_parallel_branch_deleted_is_not_brought_back(story: Story, into: str) -> None:
+    story.commit(a=FETCH)
+    story.git("checkout", "-qb", "side")
+    story.commit(a=FETCH + "\n\n" + STORE)
+    story.commit(a=FETCH)
+    story.git("checkout", "-q", "main")
+    again = story.commit("Restore storing", a=FETCH + "\n\n" + STORE)
+    story.git("checkout", "-q", into)
+    story.git("merge", "-q", "--no-edit", "side" if into == "main" else "main")
+    assert _kinds(story.told()["a.py#store@1"]) == {again: ("introduced",)}
+
+
+def test_what_a_merged_branch_deleted_is_brought_back(story: Story) -> None:
+    born = story.commit(a=FETCH + "\n\n" + STORE, b=COUNT)
+    story.git("checkout", "-qb", "side")
+    gone = story.commit(a=FETCH)
+    story.git("checkout", "-q", "main")
+    story.commit(b=COUNT.replace("1", "2"))
+    story.git("merge", "-q", "--no-edit", "side")
+    back = story.commit("Restore storing", a=FETCH + "\n\n" + STORE)
+    assert set(_kinds(story.told()["a.py#store@1"])) == {back, gone, born}
+
+
+def test_behind_a_merge_of_its_file_nothing_is_brought_back(story: Story) -> None:
+    lines = f"{FETCH}\n\n{COUNT}\n\n{STORE}"
+    story.commit(a=lines)
+    story.git("checkout", "-qb", "side")
+    story.commit(a=f"{FETCH}\n\n{COUNT}")
+    story.git("checkout", "-q", "main")
+    story.commit(a=lines.replace("200", "204"))
+    story.git("merge", "-q", "--no-edit", "side")
+    back = story.commit("Restore storing", a=lines.replace("200", "204"))
+    assert _kinds(story.told()["a.py#store@1"]) == {back: ("introduced",)}
+
+
+def test_what_went_elsewhere_and_comes_again_was_not_deleted(story: Story) -> None:
+    story.commit(a=FETCH + "\n\n" + STORE)
+    story.commit(a=FETCH, b=STORE)
+    again = story.commit("Restore storing", a=FETCH + "\n\n" + STORE)
+    assert _kinds(story.told()["a.py#store@1"]) == {again: ("introduced",)}
+
+
+def test_a_second_one_of_a_name_is_not_the_first_brought_back(story: Story) -> None:
+    story.commit(a=FETCH + "\n\n" + STORE)
+    story.commit(a=FETCH.replace("200", "204") + "\n\n" + STORE)
+    again = story.commit(
+        "Restore storing", a="\n\n".join((FETCH.replace("200", "204"), STORE, STORE))
+    )
+    told = story.told()
+    kinds = [_kinds(told[f"a.py#store@{ordinal}"]) for ordinal in (1, 2)]
+    assert {again: ("introduced",)} in kinds
+
+
+def test_who_is_brought_back_twice_has_both_told(story: Story) -> None:
+    born = story.commit(a=FETCH + "\n\n" + STORE)
+    commits = [born]
+    for _ in range(2):
+        commits.append(story.commit(a=FETCH))
+        commits.append(story.commit("Restore storing", a=FETCH + "\n\n" + STORE))
+    told = story.told()["a.py#store@1"]
+    assert set(_kinds(told)) == set(commits)
+    evidence = [each.evidence for each in told.changes if each.kinds == ("introduced",)]
+    assert ["brought back" in each for each in evidence] == [True, True, False]
+
+
+@pytest.mark.parametrize(("steps", "is_found"), [(199, True), (200, False)])
+def test_what_was_deleted_long_ago_is_not_looked_for(
+    story: Story, steps: int, is_found: bool
+) -> None:
+    born = story.commit(a=FETCH + "\n\n" + STORE)
+    gone = story.commit(a=FETCH)
+    for number in range(steps):
+        story.commit(a=FETCH.replace("200", str(number)))
+    back = story.commit("Restore storing", a=FETCH + "\n\n" + STORE)
+    found = set(_kinds(story.told()["a.py#store@1"]))
+    assert found == ({back, gone, born} if is_found else {back})
+
+
 def test_the_same_text_again_without_a_word_of_a_revert_is_new(story: Story) -> None:
     story.commit(a=FETCH, b=STORE)
     story.commit(b=None)
