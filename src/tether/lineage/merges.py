@@ -41,14 +41,20 @@ class Merge:
         self._comparisons: dict[tuple[Oid, str], commits.Comparison] = {}
 
     def ways(self, after: sources.Source, number: int) -> list[Way]:
-        """The one parent that has it as the merge has, or all that have it."""
+        """The one parent that has it as the merge has, or all that have it.
+
+        It is looked for in other files only if the first parent does not have it in its own.
+        """
         found: list[Way | None] = []
         for parent in range(len(self._parents)):
             way = self._in_its_file(parent, after, number)
             if way is not None and not way.kinds:
                 return [way]
             found.append(way)
-        # Now it is worth looking for those that have it in another place.
+        if found and found[0] is not None:
+            # Where the first parent has it in its file, a branch without that file brought its own
+            # text along: that is what the merge did to it.
+            return [way for way in found if way is not None]
         every = (way or self._elsewhere(n, after, number) for n, way in enumerate(found))
         return [way for way in every if way is not None]
 

@@ -13,6 +13,7 @@ from tether import index
 from tether.git import Git, Oid
 from tether.lineage import (
     cache,
+    cuts,
     history,
     identities,
     languages,
@@ -318,7 +319,9 @@ def test_a_parent_that_is_here_by_chance_is_no_past(place: Place, tmp_path: Path
 
 
 @pytest.mark.parametrize("why", ["missing", "too large"])
-def test_after_what_cannot_be_read_nothing_is_said_to_begin(place: Place, why: str) -> None:
+def test_after_what_cannot_be_read_nothing_is_said_to_begin(
+    place: Place, why: library.WhyNot
+) -> None:
     place.commit(a=TWO)
     [before] = lineages.all_backwards(Git(place.path), place.tip).values()
     large = "# more\n" * 200_000 if why == "too large" else ""
@@ -331,11 +334,11 @@ def test_after_what_cannot_be_read_nothing_is_said_to_begin(place: Place, why: s
     place.bring()
     told = _assert_told_alike(place, "one")
     assert lineages.said(told) == {(edited, ("body",))}
-    assert told.unknown == (f"a.py: {why}",)
+    assert told.unknown == (cuts.told("a.py", why),)
     gone = place.known.history(before.node)
     assert gone is not None
     assert [change.kinds for change in gone.changes] == [("introduced",)]
-    assert gone.unknown == (f"a.py: {why}",)
+    assert gone.unknown == (cuts.told("a.py", why),)
 
 
 def test_a_merge_with_what_cannot_be_read_introduces_nothing(place: Place) -> None:
@@ -349,4 +352,4 @@ def test_a_merge_with_what_cannot_be_read_introduces_nothing(place: Place) -> No
     place.commit("Merge", a=ONE.replace("1", "7"))
     (place.path / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
     place.bring()
-    assert _assert_told_alike(place, "one").unknown == ("a.py: missing",)
+    assert _assert_told_alike(place, "one").unknown == (cuts.told("a.py", "missing"),)
