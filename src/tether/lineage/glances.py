@@ -42,6 +42,11 @@ class Glance(NamedTuple):
         symbol = self.source.symbols[self.number]
         return self.start + symbol.end - symbol.start
 
+    @property
+    def rest(self) -> bytes:
+        """The file without the symbol."""
+        return self.data[: self.start] + self.data[self.end :]
+
     def in_file(self, path: str) -> Glance:
         """The same in a file of another name."""
         if path == self.source.path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
+from collections.abc import Sequence
 
 from tether.lineage import sources
 
@@ -22,6 +23,19 @@ def shared(one: Bag, other: Bag) -> int:
     if len(other) < len(one):
         one, other = other, one
     return sum(min(count, other[word]) for word, count in one.items() if word in other)
+
+
+def may_stand_in(words: Sequence[bytes], text: bytes, needed: float) -> bool:
+    """Whether something in a text may be so much alike to these words; if not, that is sure.
+
+    What lacks a word lacks a pair of words with it.
+    """
+    allowed = 1 + 2 * len(words) * (1 - needed) / needed
+    for word in set(words):
+        allowed -= word not in text
+        if allowed < 0:
+            return False
+    return True
 
 
 def of_ends(one: bytes, other: bytes) -> float:

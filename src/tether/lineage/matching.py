@@ -30,11 +30,8 @@ _Bag = likeness.Bag
 
 SAME_NAME = "same name"
 _ANOTHER_SIGNATURE = "same name, another signature"
-# So much alike, and so much more than the one that has the name now, must another one be.
+# So much alike must another one be that has the content of who kept only its name.
 _VERY_ALIKE = 0.75
-_CLEARLY = 0.2
-# Where the signature stayed with the name, the content must be nearly untouched in the other one.
-_UNTOUCHED = 0.95
 _NAME = re.compile(r"\w+|\W")
 
 
@@ -170,8 +167,8 @@ class Matcher:
                 continue
             is_same = found.evidence == SAME_NAME
             alike = self.likeness if is_same else self._overload_likeness
-            kept = alike(found.before, found.after) + _CLEARLY
-            needed = max(_UNTOUCHED if is_same else _VERY_ALIKE, kept)
+            kept = alike(found.before, found.after) + namesakes.CLEARLY
+            needed = max(namesakes.UNTOUCHED if is_same else _VERY_ALIKE, kept)
             others = [(found.before, each) for each in near_news(self._bag_before(found.before))]
             if not is_same:  # what takes over a name with its signature goes on under it
                 others += [(each, found.after) for each in near_olds(self._bag_after(found.after))]
@@ -190,7 +187,8 @@ class Matcher:
             return True
         (old_file, old), (new_file, new) = found.before, found.after
         is_kept = found.evidence == SAME_NAME
-        return is_kept and is_rewritten(self.before[old_file], old, self.after[new_file], new)
+        after = self.after[new_file]
+        return is_kept and namesakes.is_left(self.before[old_file], old, after, new)
 
     def _is_delegating(self, found: Partners, was: Ref, now: Ref) -> bool:
         """Whether the one that has the name calls the one that has the content: it was split.
@@ -399,7 +397,7 @@ class Matcher:
 
 def in_file(before: sources.Source, after: sources.Source, number: int) -> Partners | None:
     """The partner of a symbol by place and name alone, which its own file decides."""
-    found = unmistakable(before, after, number)
+    found = namesakes.unmistakable(before, after, number)
     if found is not None:
         return Partners((0, found), (0, number), 1.0, SAME_NAME, keeps_container=True)
     matcher = Matcher([before], [after], [(0, 0)])
@@ -407,51 +405,9 @@ def in_file(before: sources.Source, after: sources.Source, number: int) -> Partn
     return matcher.by_after.get((0, number))
 
 
-def unmistakable(before: sources.Source, after: sources.Source, number: int) -> int | None:
-    """The one that alone has the same name and signature in the same place, before and after.
-
-    As the matcher would say, without a look at the rest of the file.
-    """
-    symbol = after.symbols[number]
-    around = -1
-    if symbol.parent >= 0:
-        found = unmistakable(before, after, symbol.parent)
-        if found is None:
-            return None
-        around = found
-    key = (symbols.family(symbol.kind), after.local_name(number))
-    olds = [
-        each
-        for each in before.named.get((around, *key), ())
-        if before.symbols[each].signature == symbol.signature
-    ]
-    is_alone = len(olds) == 1 and _is_alone(after, number, after.named[(symbol.parent, *key)])
-    if not is_alone or is_rewritten(before, olds[0], after, number):
-        return None
-    return olds[0]
-
-
-def is_rewritten(before: sources.Source, old: int, after: sources.Source, new: int) -> bool:
-    """Whether a function has the name and signature of another one and little of its content."""
-    was, now = before.body(old), after.body(new)
-    if was == now or symbols.family(after.symbols[new].kind) != "function":
-        return False
-    if likeness.of_ends(was, now) > 1 - _CLEARLY / 2:
-        return False  # most edits are small, and words take longer to count
-    return (
-        before.bag(old).total() >= evidence.FEW_WORDS
-        and likeness.of_symbols(before, old, after, new) <= 1 - _CLEARLY
-    )
-
-
 def _sure(score: float) -> float:
     """How sure one can be of those that kept their name but not their signature."""
     return min(0.95, 0.6 + 0.4 * score)
-
-
-def _is_alone(source: sources.Source, number: int, among: list[int]) -> bool:
-    signature = source.symbols[number].signature
-    return sum(source.symbols[each].signature == signature for each in among) == 1
 
 
 def _left(files: Sequence[sources.Source], taken: dict[Ref, Partners]) -> list[Ref]:

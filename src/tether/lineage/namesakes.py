@@ -1,4 +1,4 @@
-"""Several symbols of one name in one place, before and after: which is which. Pure."""
+"""Symbols that have one name in one place before and after: which is which. Pure."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 
 from tether.hints import NamedTuple
-from tether.lineage import likeness, sources
+from tether.lineage import evidence, likeness, sources, symbols
 
 # About so many pairs are compared by their words; of more, those that stand next to each other.
 _MAX_PAIRS = 20_000
+# So much more than the one that has the name now must another one be alike.
+CLEARLY = 0.2
+# Where the signature stayed with the name, the content must be nearly untouched in the other one.
+UNTOUCHED = 0.95
 
 
 class Group(NamedTuple):
@@ -69,3 +73,64 @@ def _alone(source: sources.Source, numbers: list[int]) -> dict[int, str]:
     counted = Counter(source.symbols[each].signature for each in numbers)
     signatures = {each: source.symbols[each].signature for each in numbers}
     return {each: said for each, said in signatures.items() if counted[said] == 1}
+
+
+def unmistakable(
+    before: sources.Source, after: sources.Source, number: int, rest: bytes | None = None
+) -> int | None:
+    """The one that alone has the same name and signature in the same place, before and after.
+
+    As the matcher would say, without a look at the symbols in the rest of the file.
+    """
+    symbol = after.symbols[number]
+    around = -1
+    if symbol.parent >= 0:
+        found = unmistakable(before, after, symbol.parent)
+        if found is None:
+            return None
+        around = found
+    key = (symbols.family(symbol.kind), after.local_name(number))
+    olds = [
+        each
+        for each in before.named.get((around, *key), ())
+        if before.symbols[each].signature == symbol.signature
+    ]
+    is_alone = len(olds) == 1 and _is_alone(after, number, after.named[(symbol.parent, *key)])
+    if not is_alone or is_left(before, olds[0], after, number, rest):
+        return None
+    return olds[0]
+
+
+def is_left(
+    before: sources.Source,
+    old: int,
+    after: sources.Source,
+    new: int,
+    rest: bytes | None = None,
+) -> bool:
+    """Whether a function was rewritten, and what it was may go on in the rest of its file.
+
+    The rest is given if the symbol was read from another version of the file.
+    """
+    was, now = before.body(old), after.body(new)
+    if was == now or symbols.family(after.symbols[new].kind) != "function":
+        return False
+    if likeness.of_ends(was, now) > 1 - CLEARLY / 2:
+        return False  # most edits are small, and words take longer to count
+    words = before.words(old)
+    is_enough = 2 * len(words) > evidence.FEW_WORDS
+    rest = _rest(after, new) if rest is None else rest
+    if not is_enough or not likeness.may_stand_in(words, rest, UNTOUCHED):
+        return False
+    return likeness.of_symbols(before, old, after, new) <= 1 - CLEARLY
+
+
+def _rest(source: sources.Source, number: int) -> bytes:
+    """The file without a symbol."""
+    symbol = source.symbols[number]
+    return source.data[: symbol.start] + source.data[symbol.end :]
+
+
+def _is_alone(source: sources.Source, number: int, among: list[int]) -> bool:
+    signature = source.symbols[number].signature
+    return sum(source.symbols[each].signature == signature for each in among) == 1

@@ -120,12 +120,16 @@ class Source:
             self._bare[number] = known = self._cut(symbol.head, symbol.end, spans)
         return known
 
+    def words(self, number: int) -> list[bytes]:
+        """Its words, but not its name and its owner's."""
+        names = self._names(number)
+        return [word for word in _WORD.findall(self.code(number)) if word not in names]
+
     def bag(self, number: int) -> Counter[bytes]:
-        """Its words and which word follows which, but not its name and its owner's."""
+        """Its words and which word follows which."""
         known = self._bags.get(number)
         if known is None:
-            names = self._names(number)
-            words = [word for word in _WORD.findall(self.code(number)) if word not in names]
+            words = self.words(number)
             known = Counter(words)
             known.update(map(b" ".join, itertools.pairwise(words)))
             self._bags[number] = known

@@ -21,6 +21,7 @@ from tether.lineage import (
     library,
     matching,
     merges,
+    namesakes,
     places,
     sources,
     symbols,
@@ -224,10 +225,11 @@ class Tracer:
         seen = glances.before(here, data, language.nesting) or glances.changed(
             here, data, language.nesting, lambda part: self._files.part(path, oid, part)
         )
-        if seen is not None and not _is_rewritten(seen, here):
+        if seen is not None and not _is_left(seen, here):
             return seen
         before = self._files.source(path, oid)
-        there = matching.unmistakable(before, glance.source, glance.number) if before else None
+        where = (glance.source, glance.number, glance.rest)
+        there = namesakes.unmistakable(before, *where) if before else None
         return glances.at(before, there) if before and there is not None else None
 
     def _parent(self, commit: Oid) -> Oid | None:
@@ -370,9 +372,10 @@ class Tracer:
         self._found.setdefault((change.commit, place.path, place.qualified), change)
 
 
-def _is_rewritten(before: glances.Glance, after: glances.Glance) -> bool:
+def _is_left(before: glances.Glance, after: glances.Glance) -> bool:
     """Whether somebody else may have what it was: the whole file has to say."""
-    return matching.is_rewritten(before.source, before.number, after.source, after.number)
+    was, now = (before.source, before.number), (after.source, after.number)
+    return namesakes.is_left(*was, *now, after.rest)
 
 
 def _kinds(
