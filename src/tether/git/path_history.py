@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tether.git import repository
 
 _LOG = (
-    *("log", "-z", *arguments.RAW, "--format=tformat:%H%x00%P", "--parents", "--no-color"),
+    # Raw, because that has the parents that a commit names beside the steps before it.
+    *("log", "-z", *arguments.RAW, "--format=raw", "--parents", "--no-color", "--no-decorate"),
     *("--no-mailmap", "--no-notes", "--no-follow", "--encoding=UTF-8", "--diff-merges=off"),
 )
 
@@ -31,6 +32,8 @@ class Step(NamedTuple):
     """The steps before it, not its parents in the whole history."""
     change: objects.Change | None
     """None for a merge: git would show more merges if it had to say what they changed."""
+    is_merge: bool = False
+    """Whether it names several parents: with the path in one alone, git shows a plain commit."""
 
 
 class PathHistory:
@@ -51,25 +54,31 @@ class PathHistory:
             rest = b"\0".join([*left, rest])
             if steps:
                 yield steps
-        yield _steps([*rest.split(b"\0"), b"", b""])[0]
+        yield _steps(rest.split(b"\0"))[0]
 
     def close(self) -> None:
         process.end(self._process)
 
 
 def _steps(words: list[bytes]) -> tuple[list[Step], list[bytes]]:
-    """The steps in some words, but for the last one, to which more may belong."""
+    """The steps in some words, and the words of the last one, if its path is missing."""
     steps: list[Step] = []
-    place = begun = 0
-    while place + 2 < len(words) and words[place]:
-        begun = place
-        oid, parents = objects.as_line(words[place]), objects.as_line(words[place + 1])
-        change = None
-        place += 2
-        if words[place].lstrip(b"\n").startswith(b":"):
-            if place + 1 >= len(words):
-                return steps, words[begun:]
-            change = objects.read_change(words[place], words[place + 1])
-            place += 2
-        steps.append(Step(Oid(oid), tuple(map(Oid, parents.split())), change))
-    return steps, words[place:]
+    place = 0
+    while place < len(words):
+        # Messages are indented, so that no line of theirs looks like this.
+        text, _, raw = words[place].partition(b"\n:")
+        if raw and place + 1 == len(words):
+            return steps, words[place:]
+        change = objects.read_change(raw, words[place + 1]) if raw else None
+        if text:
+            steps.append(_step(text, change))
+        place += 2 if raw else 1
+    return steps, []
+
+
+def _step(text: bytes, change: objects.Change | None) -> Step:
+    """A commit by its headers, the first of which has the steps before it."""
+    first, *headers = text.partition(b"\n\n")[0].split(b"\n")
+    oid, *parents = objects.as_line(first).split()[1:]
+    named = sum(header.startswith(b"parent ") for header in headers)
+    return Step(Oid(oid), tuple(map(Oid, parents)), change, named > 1)

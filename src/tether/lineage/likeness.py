@@ -38,24 +38,10 @@ def may_stand_in(words: Sequence[bytes], text: bytes, needed: float) -> bool:
     return True
 
 
-def of_ends(one: bytes, other: bytes) -> float:
-    """How much of the longer one stands at the beginning and the end of both."""
-    longest, shortest = max(len(one), len(other)), min(len(one), len(other))
-    first = _common(one, other, shortest)
-    last = _common(one[::-1], other[::-1], shortest - first)
-    return (first + last) / longest if longest else 1.0
-
-
-def _common(one: bytes, other: bytes, most: int) -> int:
-    """How many bytes at the beginning are the same, found by halves."""
-    least = 0
-    while least < most:
-        middle = (least + most + 1) // 2
-        if one[least:middle] == other[least:middle]:
-            least = middle
-        else:
-            most = middle - 1
-    return least
+def of_lines(one: bytes, other: bytes) -> float:
+    """How much of their lines two texts share."""
+    lines, others = set(one.split(b"\n")), set(other.split(b"\n"))
+    return 2 * len(lines & others) / (len(lines) + len(others))
 
 
 def of_names(one: str, other: str) -> float:

@@ -112,17 +112,19 @@ def is_left(
 
     The rest is given if the symbol was read from another version of the file.
     """
-    was, now = before.body(old), after.body(new)
+    was, now = before.text(old), after.text(new)
     if was == now or symbols.family(after.symbols[new].kind) != "function":
         return False
-    if likeness.of_ends(was, now) > 1 - CLEARLY / 2:
-        return False  # most edits are small, and words take longer to count
-    words = before.words(old)
-    is_enough = 2 * len(words) > evidence.FEW_WORDS
-    rest = _rest(after, new) if rest is None else rest
-    if not is_enough or not likeness.may_stand_in(words, rest, UNTOUCHED):
+    # Most edits are small, and words take longer to count than lines.
+    if likeness.of_lines(was, now) > 1 - CLEARLY / 2:
         return False
-    return likeness.of_symbols(before, old, after, new) <= 1 - CLEARLY
+    words = before.words(old)
+    if 2 * len(words) <= evidence.FEW_WORDS:
+        return False
+    if likeness.of_symbols(before, old, after, new) > 1 - CLEARLY:
+        return False
+    rest = _rest(after, new) if rest is None else rest
+    return likeness.may_stand_in(words, rest, UNTOUCHED)
 
 
 def _rest(source: sources.Source, number: int) -> bytes:

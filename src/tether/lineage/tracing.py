@@ -162,11 +162,10 @@ class Tracer:
         old = change.old_oid
         return None if old.is_null else self._by_name(glance, change.path, old)
 
-    def _is_merged(self, step: Step, seen: glances.Glance | None, glance: glances.Glance) -> bool:
+    @staticmethod
+    def _is_merged(step: Step, seen: glances.Glance | None, glance: glances.Glance) -> bool:
         """Whether a merge changed it that git shows as a commit: one parent alone has the path."""
-        if seen is not None and not _kinds(seen, glance, _BY_NAME):
-            return False
-        return len(self._files.reader.parents(step.oid) or ()) > 1
+        return step.is_merge and (seen is None or bool(_kinds(seen, glance, _BY_NAME)))
 
     def _at_commit(
         self, commit: Oid, change: Change, sight: _Sight, seen: glances.Glance | None
@@ -222,7 +221,10 @@ class Tracer:
         if data is None or language is None:
             return None
         here = glance.in_file(path)
-        seen = glances.before(here, data, language.nesting) or glances.changed(
+        untouched = glances.before(here, data, language.nesting)
+        if untouched is not None:
+            return untouched
+        seen = glances.changed(
             here, data, language.nesting, lambda part: self._files.part(path, oid, part)
         )
         if seen is not None and not _is_left(seen, here):
@@ -284,7 +286,7 @@ class Tracer:
 
     def _before_loss(self, step: Step, lost: _Lost) -> _Sight | _Lost | None:
         """The symbol in the version that the step before its deletion had, or further back."""
-        if step.change is None or len(self._files.reader.parents(step.oid) or ()) > 1:
+        if step.change is None or step.is_merge:
             return None  # on which side of a merge it was deleted is not looked for
         path, old = step.change.path, step.change.old_oid
         data = None if old.is_null else self._files.data(path, old)
