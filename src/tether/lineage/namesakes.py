@@ -9,7 +9,7 @@ from tether.hints import NamedTuple
 from tether.lineage import evidence, likeness, sources, symbols
 
 # About so many pairs are compared by their words; of more, those that stand next to each other.
-_MAX_PAIRS = 20_000
+MAX_PAIRS = 20_000
 # So much more than the one that has the name now must another one be alike.
 CLEARLY = 0.2
 # Where the signature stayed with the name, the content must be nearly untouched in the other one.
@@ -48,7 +48,7 @@ class Group(NamedTuple):
     def ranked(self) -> Iterator[tuple[float, int, int]]:
         """How alike the others are, the most alike first, and of those the nearest in order."""
         many = max(len(self.olds), len(self.news), 1)
-        reach = max(1, _MAX_PAIRS // (2 * many))
+        reach = max(1, MAX_PAIRS // (2 * many))
         scored = [
             (-self._alike(old, new), abs(i - j), old, new)
             for i, old in enumerate(self.olds)

@@ -12,7 +12,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from tether.hints import NamedTuple
-from tether.lineage import calls, changes, heirs, history, mapping, matching, places, sources
+from tether.lineage import (
+    calls,
+    changes,
+    evidence,
+    heirs,
+    history,
+    likeness,
+    mapping,
+    matching,
+    places,
+    sources,
+)
 
 _ONE_OF_SEVERAL = "one of several copies"
 # So much of a function, by its words, must be such statements.
@@ -214,11 +225,16 @@ class _Copies:
         self._matcher = matcher
         self._befores: dict[str, list[matching.Ref]] = defaultdict(list)
         self._afters: dict[str, list[matching.Ref]] = defaultdict(list)
+        self._renamed: dict[int, list[matching.Ref]] = defaultdict(list)
         for partners in matcher.by_after.values():
             if partners.evidence != matching.SAME_NAME:
                 (old_file, old), (new_file, new) = partners.before, partners.after
-                self._befores[matcher.before[old_file].symbols[old].name].append(partners.before)
-                self._afters[matcher.after[new_file].symbols[new].name].append(partners.after)
+                was = matcher.before[old_file].symbols[old].name
+                now = matcher.after[new_file].symbols[new].name
+                self._befores[was].append(partners.before)
+                self._afters[now].append(partners.after)
+                if was != now and _is_function(matcher.after[new_file], new):
+                    self._renamed[old_file].append(partners.after)
 
     def of_new(self, new: matching.Ref) -> Iterator[_Part]:
         """What something new is a copy of that had its name."""
@@ -229,12 +245,19 @@ class _Copies:
                 yield _Part(old, "split_from", score, _ONE_OF_SEVERAL)
 
     def of_old(self, old: matching.Ref) -> Iterator[_Part]:
-        """What something that is gone was a copy of that has its name."""
-        symbol = self._matcher.before[old[0]].symbols[old[1]]
+        """What something that is gone was a copy of: that has its name, or got one for several."""
+        source = self._matcher.before[old[0]]
+        symbol = source.symbols[old[1]]
         for new in self._afters.get(symbol.name, ()) if symbol.kind != "class" else ():
             score = self._matcher.likeness(old, new)
             if score >= _MOST:
                 yield _Part(new, "merged_into", score, _ONE_OF_SEVERAL)
+        bag = source.bag(old[1])
+        is_long = _is_function(source, old[1]) and bag.total() >= evidence.FEW_WORDS
+        for new in self._renamed.get(old[0], ()) if is_long else ():
+            held = likeness.shared(bag, self._matcher.after[new[0]].bag(new[1])) / bag.total()
+            if held >= _MOST:
+                yield _Part(new, "merged_into", held, "its words are in one that got another name")
 
 
 def _sources_of(

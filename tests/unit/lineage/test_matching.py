@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tether.lineage import changes, extracting, languages, matching, sources
+from tether.lineage import changes, extracting, languages, matching, namesakes, sources
 
 LOAD = """    def load(self, path, mode):
         handle = open_handle(path, mode)
@@ -202,3 +202,27 @@ def test_how_sure_it_is_has_two_digits() -> None:
     [found] = matcher.by_after.values()
     assert 0.5 < found.confidence < 1
     assert found.confidence == round(found.confidence, 2)
+
+
+def test_of_very_many_with_one_name_each_keeps_its_place() -> None:
+    before = "".join(f"## Fixed\n\n- thing {n} was wrong in some way\n\n" for n in range(400))
+    after = before.replace("wrong", "bad")
+    olds, news = source("a.md", before), source("a.md", after)
+    matcher = matching.Matcher([olds], [news], [(0, 0)])
+    matcher.run()
+    assert {old: found.after for old, found in matcher.by_before.items()} == {
+        (0, number): (0, number) for number in range(400)
+    }
+    group = namesakes.Group(olds, list(range(400)), news, list(range(400)))
+    assert len(list(group.ranked())) <= namesakes.MAX_PAIRS
+
+
+def test_of_very_many_that_lost_their_signature_each_content_is_found() -> None:
+    numbers = range(60)
+    body = "    value = a + {0}\n    return helper_{0}(value, a, limit_{0})\n\n\n"
+    before = "".join(f"def fun_{n}(a):\n{body.format(n)}" for n in numbers)
+    after = "".join(
+        f"def fun_{n}(a, b):\n    return [a] * {n}\n\n\ndef new_{n}(a):\n{body.format(n)}"
+        for n in numbers
+    )
+    assert in_one(before, after) == {f"fun_{n}": f"new_{n}" for n in numbers}

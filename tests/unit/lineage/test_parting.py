@@ -343,3 +343,15 @@ function isSized() {
 }
 """
     assert ("split_from", "isSized.compare", "isChart") in in_one(before, after, "a.js")
+
+
+def test_copies_become_one_under_another_name() -> None:
+    start = "    data = open(path).read()\n    check(data, path)\n    log.info('loaded')\n"
+    before = f"def load_json(path):\n{start}    return json.loads(data)\n\n"
+    before += f"def load_yaml(path):\n{start}    return yaml.safe_load(data)\n\n"
+    before += "def size(path):\n    return os.stat(path).st_size\n"
+    after = f"def load(path, kind):\n{start}    if kind == 'json':\n"
+    after += "        return json.loads(data)\n    return yaml.safe_load(data)\n"
+    [(relation, gone, survivor)] = in_one(before, after)
+    assert (relation, survivor) == ("merged_into", "load")
+    assert gone in ("load_json", "load_yaml")
