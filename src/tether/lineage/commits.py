@@ -150,7 +150,10 @@ class Comparison:
 
     def _in_renamed_file(self, path: str, after: sources.Source, number: int) -> Origin | None:
         """By its name in the file that its file was before."""
-        old_path = None if path in self._old else self._renames.before(path)
+        if path in self._old:
+            return None
+        self._files.expect(self._renames.asking())
+        old_path = self._renames.before(path)
         if old_path is None:
             return None
         return self._by_name(old_path, self._old[old_path], after, number)

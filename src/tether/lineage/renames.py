@@ -67,6 +67,12 @@ class Renames:
         """The same as far as it is settled."""
         return self._befores.get(path)
 
+    def asking(self) -> list[tuple[str, Oid]]:
+        """The files whose content will be asked for if one of them is not settled by its name."""
+        if self._is_bulk or not self._deleted or not self._added:
+            return []
+        return [*self._deleted.items(), *self._added.items()]
+
     def pairs(self) -> dict[str, str]:
         """Every deleted file and what it became."""
         self._settle_rest()
@@ -122,18 +128,25 @@ class Renames:
 
     def _candidates(self, deleted: dict[str, Oid], added: dict[str, Oid]) -> set[tuple[str, str]]:
         """Pairs that share a line that few others have."""
-        by_line: dict[bytes, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-        for side, paths in enumerate((deleted, added)):
-            for path, oid in sorted(paths.items()):
-                if path not in self._lines:
-                    lines = self._lines[path] = _lines(self._content(path, oid) or b"")
-                    self._sizes[path] = sum(len(line) * n for line, n in lines.items())
-                for line in self._lines[path]:
-                    by_line[line][side].append(path)
+        if not deleted or not added:
+            return set()
+        sides = [self._by_line(deleted), self._by_line(added)]
         found: set[tuple[str, str]] = set()
-        for olds, news in by_line.values():
+        for line in sides[0].keys() & sides[1].keys():
+            olds, news = sides[0][line], sides[1][line]
             if len(olds) <= _RARE_LINE and len(news) <= _RARE_LINE:
                 found |= {(old, new) for old in olds for new in news}
+        return found
+
+    def _by_line(self, files: dict[str, Oid]) -> dict[bytes, list[str]]:
+        """Which files have a line."""
+        found: dict[bytes, list[str]] = defaultdict(list)
+        for path, oid in files.items():
+            if path not in self._lines:
+                lines = self._lines[path] = _lines(self._content(path, oid) or b"")
+                self._sizes[path] = sum(len(line) * n for line, n in lines.items())
+            for line in self._lines[path]:
+                found[line].append(path)
         return found
 
 
@@ -168,7 +181,8 @@ def _by_file_name(paths: dict[str, Oid]) -> dict[str, dict[str, Oid]]:
 
 
 def _lines(data: bytes) -> Counter[bytes]:
-    return Counter(line for line in map(bytes.strip, data.split(b"\n")) if len(line) > 3)
+    counted = Counter(map(bytes.strip, data.split(b"\n")))
+    return Counter({line: n for line, n in counted.items() if len(line) > 3})
 
 
 def _common_parts(old: str, new: str) -> int:
