@@ -17,6 +17,8 @@ _BRACES = b"{}"
 _NO_BRACES = bytes(byte for byte in range(256) if byte not in _BRACES)
 _BRACE = re.compile(rb"[{}]")
 _SAID = re.compile(rb"\S")
+# Where a declaration stands so often, it is a common one.
+_MANY = 16
 # Nobody leaves more blanks between two definitions, in bytes.
 _FAR = 2000
 _COMMENT_STARTS = (b"//", b"/*", b"*", b"#")
@@ -75,32 +77,59 @@ def before(glance: Glance, data: bytes, nesting: str) -> Glance | None:
 def changed(glance: Glance, data: bytes, nesting: str, parse: Parse) -> Glance | None:
     """The symbol in an earlier version that has it otherwise, if its own lines say enough.
 
-    It must have the same declaration, once, in the same place. What lies between the lines around
-    it, or up to its last brace, is parsed, and must be one symbol and nothing else.
+    It must have the same declaration, once in the same place. What lies between the lines around
+    it, or up to where it is closed, is parsed, and must begin with it; others may follow.
     """
     symbol = glance.source.symbols[glance.number]
     declaration = glance.source.data[symbol.head : symbol.body]
-    place = data.find(declaration) if declaration.strip() else -1
-    if nesting == "words" or place < 0 or data.find(declaration, place + 1) >= 0:
+    opening, closing = _around_it(glance, nesting)
+    if nesting == "words" or not declaration.strip() or opening is None:
         return None
-    start = _start(glance, data, place)
-    end = _end(glance, data, place + len(declaration), nesting)
-    if start < 0 or end < 0 or not _is_right_inside(glance, data, start, nesting):
+    spans = [
+        (start, end)
+        for place in _places(declaration, data)
+        if (start := _start(glance, data, place)) >= 0
+        and (end := _end(glance, data, place + len(declaration), nesting)) >= 0
+        and _is_right_inside(glance, data, start, nesting)
+    ]
+    if len(spans) != 1:
         return None
-    opening, closing = b"", b""
-    for outer in _declarations(glance):
-        opening += outer + (b"{\n" if nesting == "braces" else b"")
-        closing += b"\n}" if nesting == "braces" else b""
+    [(start, end)] = spans
     part = opening + data[start:end] + closing
     outline = parse(part)
     if outline is None or outline.is_broken:
         return None
     source = sources.Source(glance.source.path, part, outline)
-    span = (len(opening), len(opening) + end - start)
     for number, found in enumerate(outline.symbols):
-        if (found.start, found.end) == span and found.qualified == symbol.qualified:
+        if found.start == len(opening) and found.qualified == symbol.qualified:
             return Glance(source, number, data, start)
     return None
+
+
+def _places(declaration: bytes, data: bytes) -> list[int]:
+    """Where a declaration stands; nowhere, if in so many places that none is meant."""
+    found: list[int] = []
+    place = data.find(declaration)
+    while place >= 0 and len(found) <= _MANY:
+        found.append(place)
+        place = data.find(declaration, place + 1)
+    return found if len(found) <= _MANY else []
+
+
+def _around_it(glance: Glance, nesting: str) -> tuple[bytes | None, bytes]:
+    """What has to stand before and behind a symbol that is parsed without the rest of its file."""
+    opening, closing = b"", b""
+    for outer in _declarations(glance):
+        if nesting == "braces":
+            opening += outer + b"{\n"
+            closing += b"\n}"
+            continue
+        # A statement, so that comments before the first one do not belong to the symbol.
+        indentation = outer[outer.rfind(b"\n") + 1 :]
+        if indentation.strip():
+            return None, b""
+        opening += outer + b"pass\n" + indentation
+    return opening, closing
 
 
 def _start(glance: Glance, data: bytes, place: int) -> int:
@@ -118,8 +147,26 @@ def _end(glance: Glance, data: bytes, place: int, nesting: str) -> int:
     if not below.strip():
         return len(data.rstrip())
     end = data.find(below, place)
-    if end >= 0 or nesting != "braces" or data[place : place + 1] != b"{":
+    if end >= 0:
         return end
+    return _dedent(glance, data, place) if nesting == "indentation" else _closed(data, place)
+
+
+def _dedent(glance: Glance, data: bytes, place: int) -> int:
+    """Where a body ends by its indentation; -1 if a comment stands there, which may be outside."""
+    column = _column(glance.data, glance.start)
+    for line in _INDENTATION.finditer(data, data.find(b"\n", place) + 1):
+        if len(line[1]) <= column and data[line.end() - 1 : line.end()] != b"#":
+            end = len(data[place : line.start()].rstrip()) + place
+            last = data[data.rfind(b"\n", 0, end) + 1 : end].lstrip()
+            return -1 if last.startswith(b"#") else end
+    return -1
+
+
+def _closed(data: bytes, place: int) -> int:
+    """Where a brace is closed that is opened there."""
+    if data[place : place + 1] != b"{":
+        return -1
     depth = 0
     for brace in _BRACE.finditer(data, place):
         depth += 1 if brace[0] == b"{" else -1
