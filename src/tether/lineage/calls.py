@@ -19,7 +19,6 @@ _CONTINUED = (b"=", b"+", b"&&", b"||", b"->", b",", b"\\", b" ?")
 _IN_NAMES = bytes(byte for byte in range(256) if _WORD.match(bytes([byte])))
 _LINK = re.compile(rb"\.\s*[\w$]+")
 _SELF = frozenset((b"self", b"cls", b"this"))
-_ON = re.compile(rb"([\w$\x80-\xff]+)\s*(?:\([^()]*\)\s*)?(?:\.|::)\s*$")
 _NEAR = 200
 _FEW_CALLS = 4
 
@@ -104,11 +103,23 @@ def around(text: bytes, name: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
 
 def receivers(text: bytes, name: bytes) -> list[bytes]:
     """The names that each call of a function is made on: `b` for `a.b.name()`; empty for none."""
-    before = [
-        text[max(0, each.start() - _NEAR) : each.start()] for each in _call(name).finditer(text)
-    ]
-    found = [_ON.search(each) for each in before]
-    return [each[1] if each else b"" for each in found]
+    starts = (each.start() for each in _call(name).finditer(text))
+    return [_made_on(text[max(0, start - _NEAR) : start].rstrip()) for start in starts]
+
+
+def _made_on(before: bytes) -> bytes:
+    """The name that a call is made on, from what stands before it: `b` for `a.b().`."""
+    sign = next((each for each in (b"::", b".") if before.endswith(each)), None)
+    if sign is None:
+        return b""
+    before = before.removesuffix(sign).rstrip()
+    if before.endswith(b")"):
+        inside = before[before.rfind(b"(") + 1 : -1]
+        if b")" in inside or len(inside) + 1 == len(before):
+            return b""
+        before = before[: -len(inside) - 2].rstrip()
+    word = _WORD.match(before[::-1])
+    return word[0][::-1] if word else b""
 
 
 @functools.lru_cache(maxsize=256)
