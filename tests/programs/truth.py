@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -115,13 +116,14 @@ def ambiguous(before: Version, after: Version) -> set[int]:
 
     That is a function of one statement (or a class without methods) that has another name, and
     besides another place, container, signature or body; or whose statement is also that of another
-    one that came, went or got another name at the same time.
+    one that came, went or got another name at the same time. And who has another name, and no more
+    than three quarters of its statements or methods, or another file and layout as well.
     """
     both = before.facts.keys() & after.facts.keys()
     changed = {number: kinds(before.facts[number], after.facts[number]) for number in both}
     named = {number for number in both if "rename" in changed[number]}
     loose = named | (before.facts.keys() ^ after.facts.keys())
-    return {
+    tiny = {
         number
         for number in named
         if before.facts[number].is_tiny
@@ -130,6 +132,23 @@ def ambiguous(before: Version, after: Version) -> set[int]:
             or any(_is_alike(each, number, before, after) for each in loose - {number})
         )
     }
+    moved = {number for number in named if "move" in changed[number]}
+    is_laid_out = before.program.style != after.program.style
+    gone = {number for number in named if _is_rewritten(number, before, after)}
+    return tiny | gone | (moved if is_laid_out else set())
+
+
+def _is_rewritten(number: int, before: Version, after: Version) -> bool:
+    was, now = (_parts(number, version) for version in (before, after))
+    return 4 * (was & now).total() <= 3 * max(was.total(), now.total())
+
+
+def _parts(number: int, version: Version) -> Counter[object]:
+    """The statements of a function, the methods of a class."""
+    fact = version.facts[number]
+    if fact.sort == "class":
+        return Counter(n for n, each in version.facts.items() if each.inside == number)
+    return Counter(fact.body if isinstance(fact.body, tuple) else [fact.body])
 
 
 def _is_alike(one: int, other: int, before: Version, after: Version) -> bool:

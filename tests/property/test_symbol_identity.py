@@ -1,8 +1,9 @@
 """Who is who in generated programs after refactorings, against the truth that the programs carry.
 
-Only in one thing the truth is relaxed (`truth.ambiguous`): a function of one statement that has
-another name need not be recognised if it has another place, container, signature or body too, or if
-another one with the same statement comes, goes or gets another name with the same commit.
+The truth is relaxed for what has another name only (`truth.ambiguous`). A function of one statement
+need not be recognised if it has another place, container, signature or body too, or if another one
+with the same statement comes, goes or gets another name with the same commit; others need not if no
+more than three quarters of them are left, or if they were moved and laid out otherwise as well.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tether.lineage import calls, likeness, sources
+from tether.lineage import calls, evidence, likeness, sources
 
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 _CALLED = re.compile(rb"([\w$\x80-\xff]+)(?:<[^<>()]*>)?\s*(\(?)")
@@ -63,8 +63,17 @@ class Part:
     @property
     def is_long(self) -> bool:
         """Whether it has so many statements that all of them are hardly elsewhere by chance."""
-        telling = [each for each in self._statements if _words(each).total() > 1]
-        return len(telling) > _SHORT
+        return len(self._telling) > _SHORT
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether it has so many words that all of them are hardly elsewhere by chance."""
+        words = sum(_words(each).total() for each in self._telling)
+        return self.is_long or (len(self._telling) == _SHORT and 2 * words > evidence.FEW_WORDS)
+
+    @property
+    def _telling(self) -> list[bytes]:
+        return [each for each in self._statements if _words(each).total() > 1]
 
     def found_in(
         self, instead: list[bytes], calling: list[bytes], *, is_near: bool = True

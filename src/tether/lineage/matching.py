@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from tether.hints import NamedTuple
@@ -136,7 +137,7 @@ class Matcher:
                 )
         self._match_displaced(old, new)
         self._match_other_kind(old, new)
-        self._match_only_class(old, new)
+        self._match_classes(old, new)
         for number in after.children.get(new[1], ()):
             found = self.by_after.get((new[0], number))
             if found is not None and found.before[0] == old[0]:
@@ -239,22 +240,41 @@ class Matcher:
             if len(olds) == len(news) == 1:
                 self.partner(olds[0], news[0], 0.9, "same name, another kind")
 
-    def _match_only_class(self, old: Ref, new: Ref) -> None:
-        """The one class that is left on each side of a container, if they are alike."""
-        olds = [
-            (old[0], each)
-            for each in self.before[old[0]].children.get(old[1], ())
-            if (old[0], each) not in self.by_before
-            and self.before[old[0]].symbols[each].kind == "class"
-        ]
-        news = [
-            (new[0], each)
-            for each in self.after[new[0]].children.get(new[1], ())
-            if (new[0], each) not in self.by_after
-            and self.after[new[0]].symbols[each].kind == "class"
-        ]
-        if len(olds) == len(news) == 1 and (score := self.likeness(olds[0], news[0])) >= 0.5:
-            self.partner(olds[0], news[0], score, "the only class that was renamed")
+    def _match_classes(self, old: Ref, new: Ref) -> None:
+        """Classes that were renamed in their place: by their members, or as the only ones."""
+        olds, news = (
+            [
+                (file, each)
+                for each in files[file].children.get(around, ())
+                if (file, each) not in taken and files[file].symbols[each].kind == "class"
+            ]
+            for (file, around), files, taken in (
+                (old, self.before, self.by_before),
+                (new, self.after, self.by_after),
+            )
+        )
+        if len(olds) == len(news) == 1:
+            score = self.likeness(olds[0], news[0])
+            if score >= 0.5:
+                self.partner(olds[0], news[0], score, "the only class that was renamed")
+        was_in, is_in = _owners(self.before, olds), _owners(self.after, news)
+        kept = Counter(
+            (was_in[name][0], is_in[name][0])
+            for name in was_in.keys() & is_in.keys()
+            if self._is_kept(*was_in[name], *is_in[name])
+        )
+        for (was, now), count in sorted(kept.items(), key=lambda each: (-each[1], each[0])):
+            sizes = [len(self.before[was[0]].children[was[1]])]
+            sizes += [len(self.after[now[0]].children[now[1]])]
+            is_free = was not in self.by_before and now not in self.by_after
+            if is_free and 2 * count > min(sizes):
+                self.partner(was, now, 0.9, "its members are there")
+
+    def _is_kept(self, old: Ref, member: int, new: Ref, other: int) -> bool:
+        """Whether a member is nearly the same in another class, and says enough."""
+        before, after = self.before[old[0]], self.after[new[0]]
+        is_long = before.bag(member).total() >= evidence.FEW_WORDS
+        return is_long and likeness.of_symbols(before, member, after, other) >= _VERY_ALIKE
 
     def _match_namesakes(self, old: int, olds: list[int], new: int, news: list[int]) -> None:
         """Tell apart those that have one name: by signature, by content, by what is most alike."""
@@ -403,6 +423,16 @@ def in_file(before: sources.Source, after: sources.Source, number: int) -> Partn
     matcher = Matcher([before], [after], [(0, 0)])
     matcher.match_names()
     return matcher.by_after.get((0, number))
+
+
+def _owners(files: Sequence[sources.Source], classes: Iterable[Ref]) -> dict[str, tuple[Ref, int]]:
+    """Which one of some classes has a member of a name, and that member, if it is only one."""
+    found: dict[str, list[tuple[Ref, int]]] = {}
+    for file, number in classes:
+        for each in files[file].children.get(number, ()):
+            name = files[file].local_name(each)
+            found.setdefault(name, []).append(((file, number), each))
+    return {name: owners[0] for name, owners in found.items() if len(owners) == 1}
 
 
 def _sure(score: float) -> float:

@@ -162,14 +162,19 @@ class _Side:
             is_near = each.here[0] == ref[0]
             calling = [line for line in each.has_only if not self._is_of_another(line, part, each)]
             score = part.found_in(each.lacks, calling, is_near=is_near)
+            if part.is_long and score < _MOST:
+                # Word for word it says more than its calls do.
+                content = part.content_in(each.lacks)
+                score = content if content >= _MOST else score
             is_sure = score >= _MOST and part.is_long
             is_enough = score >= _ENOUGH
             if is_sure or (is_enough and part.is_meant(self._files[each.here[0]], calling)):
                 found[each.there] = score
-        beside = self._by_file.get(ref[0], ()) if part.is_long else ()
+        beside = self._by_file.get(ref[0], ()) if part.is_telling else ()
         for each in (*self._by_name.get(part.name, ()), *beside):
             score = part.content_in(each.lacks)
-            if score >= _MOST:
+            # Of few statements all must be there.
+            if score >= (_MOST if part.is_long or each.name == part.name else 1.0):
                 found[each.there] = max(score, found.get(each.there, 0.0))
         yield from found.items()
 

@@ -226,3 +226,22 @@ def test_of_very_many_that_lost_their_signature_each_content_is_found() -> None:
         for n in numbers
     )
     assert in_one(before, after) == {f"fun_{n}": f"new_{n}" for n in numbers}
+
+
+def test_renamed_classes_are_where_their_members_are() -> None:
+    load = LOAD
+    count = "    def count(self, words):\n        totals = {}\n        for word in words:\n"
+    count += "            totals[word] = totals.get(word, 0) + 1\n        return totals\n"
+    much = "".join(f"        step_{n}(self.limit, part_{n}, rest_{n})\n" for n in range(30))
+    more = f"    def work(self):\n{much}"
+    before = f"class First:\n{load}{more}\nclass Second:\n{count}{more}"
+    after = f"class One:\n{count}\nclass Two:\n{load}"
+    told = in_one(before, after)
+    assert (told["First"], told["Second"]) == ("Two", "One")
+    # A member of a name that both have tells nothing.
+    same = "class {0}:\n    def run(self):\n        return start(self, {1}, limit, rest)\n"
+    before = same.format("First", 1) + same.format("Second", 2)
+    after = same.format("One", 3) + "    def more(self):\n        pass\n" + same.format("Two", 4)
+    matcher = matching.Matcher([source("a.py", before)], [source("a.py", after)], [(0, 0)])
+    matcher.match_names()
+    assert not matcher.by_before

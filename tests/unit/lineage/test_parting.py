@@ -355,3 +355,25 @@ def test_copies_become_one_under_another_name() -> None:
     [(relation, gone, survivor)] = in_one(before, after)
     assert (relation, survivor) == ("merged_into", "load")
     assert gone in ("load_json", "load_yaml")
+
+
+def test_two_statements_that_say_much_are_split_from_their_function() -> None:
+    start = "def load(path):\n    data = open(path).read()\n    check(data, path, limit)\n"
+    end = "    log.info(loaded, path, size)\n    return decode(data, encoding, errors)\n"
+    assert in_one(start + end, f"{start}\ndef decoded():\n{end}") == {
+        ("split_from", "load", "decoded")
+    }
+    short = "    log.info(path)\n    return data\n"
+    assert in_one(start + short, f"{start}\ndef decoded():\n{short}") == set()
+
+
+def test_word_for_word_it_says_more_than_its_calls_do() -> None:
+    body = "    first = open(path).read()\n    check(first, limit, path)\n"
+    body += "    log.info(loaded, path, size)\n    return decode(first, encoding)\n"
+    other = "class B:\n    def load(self, one):\n        return one\n"
+    before = {
+        "a.py": "def start(path):\n    begin(path)\n    load(path)\n    end(path)\n",
+        "b.py": f"def load(path: str, limit: int, size: int, encoding: str):\n{body}\n{other}",
+    }
+    after = {"a.py": f"def start(path):\n    begin(path)\n{body}    end(path)\n", "b.py": other}
+    assert ("inlined_into", "load", "start") in links(before, after)
