@@ -6,6 +6,7 @@ way the result is read again and must say exactly what was meant; if not, nothin
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Mapping
 
@@ -25,13 +26,15 @@ _VALUE = re.compile(
     r"""(?:[^\s#]|[ \t]+(?!#|\s)|(?<=\S)\#)*)?)([ \t]*|[ \t]+\#[^\r\n]*)"""
 )
 
+_COMMENT = re.compile(r"(?:^|(?<=\s))(#[^\r\n]*)", re.MULTILINE)
+
 
 def edit(document: Document, changes: Mapping[str, Any]) -> bytes:
     """The text with other fields, everything else as it was."""
     changes = {n: v if v is REMOVE else _storable(v) for n, v in changes.items()}
     wanted = {name: value for name, value in document.fields.items() if name not in changes}
     wanted |= {name: value for name, value in changes.items() if value is not REMOVE}
-    for attempt in (_splice, _round_trip):
+    for attempt in (_splice, _splice_anew, _round_trip):
         edited = attempt(document, changes)
         if edited is not None and _says(edited, wanted):
             return edited.encode()
@@ -105,7 +108,12 @@ def _entries(lines: list[str]) -> list[_Entry] | None:
     return entries
 
 
-def _splice(document: Document, changes: Mapping[str, Any]) -> str | None:
+def _splice_anew(document: Document, changes: Mapping[str, Any]) -> str | None:
+    """With nothing behind the last line: it may be of a text, which would get an end."""
+    return _splice(document, changes, appends=False)
+
+
+def _splice(document: Document, changes: Mapping[str, Any], *, appends: bool = True) -> str | None:
     lines = document.text.splitlines(keepends=True)
     if any("\r" in line[:-2] for line in lines):
         return None
@@ -117,16 +125,24 @@ def _splice(document: Document, changes: Mapping[str, Any]) -> str | None:
         here = next((entry for entry in entries if entry.name == name), None)
         if here is None:
             if value is not REMOVE:
-                _insert(lines, entries, name, value, newline)
+                _insert(lines, entries, name, value, newline, appends=appends)
             continue
-        old = document.fields.get(name)
+        old = document.fields.get(name) if appends else None
         lines[here.start : here.end] = _replaced(
             lines[here.start : here.end], here.name, old, value, newline
         )
     return "".join(lines)
 
 
-def _insert(lines: list[str], entries: list[_Entry], name: str, value: Any, newline: str) -> None:
+def _insert(
+    lines: list[str],
+    entries: list[_Entry],
+    name: str,
+    value: Any,
+    newline: str,
+    *,
+    appends: bool,
+) -> None:
     """A new field behind those that come before it in the usual order."""
     order = {field: number for number, field in enumerate(model.FIELDS)}
     rank = order.get(name, len(order))
@@ -134,6 +150,8 @@ def _insert(lines: list[str], entries: list[_Entry], name: str, value: Any, newl
         entry for entry in entries if order.get(entry.name, -1) < rank and entry.name in order
     ]
     at = before[-1].end if before else (entries[-1].end if entries else len(lines))
+    if not appends and entries and at == len(lines):
+        at = entries[-1].start
     if at and not lines[at - 1].endswith("\n"):
         lines[at - 1] += newline
     lines[at:at] = _lines(scalars.entry(name, value), newline)
@@ -187,6 +205,7 @@ def _round_trip(document: Document, changes: Mapping[str, Any]) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
+            comments = _comments(document.text, editor.compose(document.text), changes)
             fields = editor.load(document.text)
             for name, value in changes.items():
                 if value is REMOVE:
@@ -196,4 +215,36 @@ def _round_trip(document: Document, changes: Mapping[str, Any]) -> str | None:
             editor.dump(fields, out)
     except (YAMLError, ValueError, TypeError, AttributeError, RecursionError):
         return None
-    return out.getvalue()
+    edited = out.getvalue()
+    # ruamel.yaml drops those inside of [brackets].
+    left = {found[1] for found in _COMMENT.finditer(edited)}
+    return edited if left.issuperset(comments) else None
+
+
+def _comments(content: str, fields: Any, changes: Mapping[str, Any]) -> list[str]:
+    """The comments of a text, but for those of fields that are to change."""
+    spans: list[tuple[int, int]] = []
+    waiting = []
+    for key, value in fields.value:
+        if isinstance(key.value, str) and key.value in changes:
+            line_end = content.find("\n", value.end_mark.index)
+            spans.append((key.start_mark.index, line_end if line_end >= 0 else len(content)))
+        else:
+            waiting += [key, value]
+    seen = set()
+    for node in waiting:  # which grows
+        if id(node) in seen:  # an anchor may stand for itself
+            continue
+        seen.add(id(node))
+        if isinstance(node.value, str):
+            spans.append((node.start_mark.index, node.end_mark.index))
+        else:
+            pairs = node.value if node.id == "mapping" else [node.value]
+            waiting += [each for pair in pairs for each in pair]
+    spans.sort()
+    found = []
+    for comment in _COMMENT.finditer(content):
+        before = bisect.bisect_right(spans, (comment.start(1), len(content)))
+        if not before or comment.start(1) >= spans[before - 1][1]:
+            found.append(comment[1])
+    return found
