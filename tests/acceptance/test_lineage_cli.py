@@ -221,7 +221,8 @@ def test_odd_bytes_and_line_ends_are_no_trouble(scene: Scene) -> None:
     scene.commit("lines.py", TWO)
     scene.commit("lines.py", TWO.replace("\n", "\r\n").replace("2", "22"))
     assert scene.told("lines.py:6")["symbol"]["name"] == "two"
-    assert "body" in scene.kinds("lines.py#two")[0]
+    assert scene.kinds("lines.py#two") == ["body", "introduced"]
+    assert scene.kinds("lines.py#one") == ["introduced"]
 
 
 def test_a_path_that_is_no_text_is_followed(scene: Scene) -> None:

@@ -16,7 +16,7 @@ from tether.hints import Any, NamedTuple
 from tether.lineage import encoding, forwards, graves, history, languages, library
 
 # Another number makes everybody follow all symbols anew, because they come out otherwise.
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 _CHANGE = msgspec.msgpack.Decoder(encoding.ChangeWire)
 _VERSIONS = msgspec.msgpack.Decoder(list[tuple[str, int]])
 _CURSOR = "SELECT commit_oid, engine, boundary, written FROM identity_cursor"

@@ -9,7 +9,7 @@ from importlib import metadata
 from tether.hints import Literal, NamedTuple
 
 # Another number makes every file be parsed again, because symbols come out otherwise.
-EXTRACTOR_VERSION = 2
+EXTRACTOR_VERSION = 3
 
 
 class Language(NamedTuple):

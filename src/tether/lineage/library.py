@@ -115,7 +115,9 @@ class Library:
         why = _why_not(blob.data) if blob.data is not None else _WHY_MISSING[blob.why_missing]
         if why:
             self._why_not[blob.oid] = why
-        self._keep(blob.oid, None if why else blob.data)
+        # Line ends are a habit of machines: a commit that only changes them changes no symbol.
+        plain = (blob.data or b"").replace(b"\r\n", b"\n")
+        self._keep(blob.oid, None if why else plain)
         return self._known(path, blob.oid)
 
     def _known(self, path: str, oid: Oid) -> bytes | None:
