@@ -246,6 +246,18 @@ def test_missing_content_is_said(scene: Scene) -> None:
     assert (code, "not in this clone" in message) == (5, True)
 
 
+def test_a_directory_that_is_missing_ends_the_history_and_is_said(scene: Scene) -> None:
+    scene.commit("deep/a.py", TWO)
+    tree = scene.git("rev-parse", "HEAD:deep")
+    second = scene.commit("deep/a.py", TWO.replace("2", "22"))
+    third = scene.commit("deep/a.py", TWO.replace("2", "222"))
+    os.unlink(scene.path / ".git" / "objects" / tree[:2] / tree[2:])
+    told = scene.told("deep/a.py#two")
+    assert [each["commit"] for each in told["changes"]] == [third]
+    assert told["unknown"] == [f"deep/a.py: what was before {third[:12]} could not be read"]
+    assert second not in str(told)
+
+
 def test_links_and_submodules_are_named_as_what_they_are(scene: Scene, tmp_path: Path) -> None:
     head = scene.commit("a.py", TWO)
     (scene.path / "link.py").symlink_to("a.py")

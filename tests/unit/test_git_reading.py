@@ -11,7 +11,7 @@ import pytest
 from tether import errors
 from tether.git import Git, Oid
 from tether.git.comparing import Comparer
-from tether.git.path_history import PathHistory, Step
+from tether.git.path_history import FOLLOWING, PathHistory, Step
 from tether.git.reading import Reader
 
 GitCall = Callable[..., str]
@@ -149,22 +149,25 @@ def test_a_path_has_the_steps_that_changed_it(repo: Path, git: GitCall) -> None:
     gone = _commit(repo, git, "Gone", one=None)
     steps = _steps(repo, gone, "one")
     assert [step.oid for step in steps] == [gone, edited, born]
-    assert [step.parents for step in steps] == [(edited,), (born,), ()]
+    assert [step.parents for step in steps] == [(FOLLOWING,)] * 3
     assert [step.change.status for step in steps if step.change] == ["D", "M", "A"]
 
 
 def test_a_merge_is_a_step_where_it_is_like_no_parent(repo: Path, git: GitCall) -> None:
     lines = "".join(f"{number}\n" for number in range(20))
-    _commit(repo, git, "Born", one=lines)
+    born = _commit(repo, git, "Born", one=lines)
     git("checkout", "-qb", "side", cwd=repo)
     side = _commit(repo, git, "Side", one=lines.replace("1\n", "one\n", 1))
     git("checkout", "-q", "-", cwd=repo)
     main = _commit(repo, git, "Main", one=lines.replace("19\n", "nineteen\n"))
     git("merge", "-q", "--no-edit", "side", cwd=repo)
     merge = Oid(git("rev-parse", "HEAD", cwd=repo))
-    first = _steps(repo, merge, "one")[0]
-    assert (first.oid, first.change) == (merge, None)
-    assert set(first.parents) == {main, side}
+    later = _commit(repo, git, "Later", one=lines)
+    [first, second, *rest] = _steps(repo, later, "one")
+    assert (first.oid, first.parents) == (later, (FOLLOWING,))
+    assert (second.oid, second.change) == (merge, None)
+    assert set(second.parents) == {main, side}
+    assert {step.oid: step.parents for step in rest} == {main: (born,), side: (born,), born: ()}
 
 
 def test_many_steps_come_whole(repo: Path, git: GitCall) -> None:

@@ -2,11 +2,16 @@
 
 As `git log -- path` has them: where a merge has the content of one of its parents, only that parent
 is followed, the first one if there are several.
+
+Git knows which step is before another one only when it has found that, for the first one when it has
+gone through all of the history. On a single line nobody has to know; so git is asked for the steps
+alone up to the first merge among them, and from there on for what is before each.
 """
 
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterator
 from typing import cast
 
@@ -15,13 +20,17 @@ from tether.git.objects import Oid
 from tether.hints import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import subprocess
+
     from tether.git import repository
 
 _LOG = (
     # Raw, because that has the parents that a commit names beside the steps before it.
-    *("log", "-z", *arguments.RAW, "--format=raw", "--parents", "--no-color", "--no-decorate"),
-    *("--no-mailmap", "--no-notes", "--no-follow", "--encoding=UTF-8", "--diff-merges=off"),
+    *("log", "-z", *arguments.RAW, "--format=raw", "--no-color", "--no-decorate", "--no-mailmap"),
+    *("--no-notes", "--no-follow", "--encoding=UTF-8", "--diff-merges=off"),
 )
+FOLLOWING = Oid("0" * 40)
+"""Stands for the step that comes next, if there is one."""
 
 
 class Step(NamedTuple):
@@ -29,7 +38,7 @@ class Step(NamedTuple):
 
     oid: Oid
     parents: tuple[Oid, ...]
-    """The steps before it, not its parents in the whole history."""
+    """The steps before it, not its parents in the whole history; on a single line `FOLLOWING`."""
     change: objects.Change | None
     """None for a merge: git would show more merges if it had to say what they changed."""
     is_merge: bool = False
@@ -40,12 +49,30 @@ class PathHistory:
     """The steps of one path; git works ahead while they are looked at, and ends with `close`."""
 
     def __init__(self, git: repository.Git, commit: Oid, path: str) -> None:
-        wanted = arguments.path_arguments([path])
-        with process.starting():
-            self._process = git.runner.start(*_LOG, Oid(commit), "--", *wanted)
+        self._git = git
+        self._path = path
+        self._process = self._start(commit)
 
     def __iter__(self) -> Iterator[list[Step]]:
         """The steps, as many at a time as git has ready."""
+        for steps in self._read():
+            line = list(itertools.takewhile(lambda step: not step.is_merge, steps))
+            yield [step._replace(parents=(FOLLOWING,)) for step in line]
+            if len(line) < len(steps):
+                self.close()
+                self._process = self._start(steps[len(line)].oid, "--parents")
+                yield from self._read()
+                return
+
+    def close(self) -> None:
+        process.end(self._process)
+
+    def _start(self, commit: Oid, *options: str) -> subprocess.Popen[bytes]:
+        wanted = arguments.path_arguments([self._path])
+        with process.starting():
+            return self._git.runner.start(*_LOG, *options, Oid(commit), "--", *wanted)
+
+    def _read(self) -> Iterator[list[Step]]:
         output = cast(io.BufferedReader, self._process.stdout)
         rest = b""
         while chunk := output.read1(objects.CHUNK_BYTES):
@@ -55,9 +82,6 @@ class PathHistory:
             if steps:
                 yield steps
         yield _steps(rest.split(b"\0"))[0]
-
-    def close(self) -> None:
-        process.end(self._process)
 
 
 def _steps(words: list[bytes]) -> tuple[list[Step], list[bytes]]:

@@ -137,8 +137,20 @@ class Library:
 
     def at(self, commit: Oid, path: str) -> sources.Source | None:
         """A file of a commit with its outline; None if it has none, or no symbols can be found."""
+        oid = self._oid_at(commit, path)
+        return self.source(path, oid) if oid else None
+
+    def data_at(self, commit: Oid, path: str) -> bytes | None:
+        """The content of a file of a commit, if it has one that people write code in."""
+        oid = self._oid_at(commit, path)
+        return self.data(path, oid) if oid else None
+
+    def _oid_at(self, commit: Oid, path: str) -> Oid | None:
+        """What a commit has at a path, of which the content comes with the answer."""
         blob = self.reader.at(commit, path, MAX_BYTES)
-        return self.source(path, blob.oid) if blob else None
+        if blob is not None and blob.data is not None and blob.oid not in self._data:
+            self._take(path, blob)
+        return blob.oid if blob else None
 
     def part(self, path: str, oid: Oid, data: bytes) -> symbols.Outline | None:
         """The outline of a part of a file."""

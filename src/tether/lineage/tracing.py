@@ -6,7 +6,7 @@ whole commit is looked at, and if it was in another file, that file's commits ar
 
 from __future__ import annotations
 
-from tether.git import Change, Git, Oid
+from tether.git import Change, Git, Oid, path_history
 from tether.git.path_history import PathHistory, Step
 from tether.hints import NamedTuple
 from tether.lineage import (
@@ -73,18 +73,20 @@ class _Wanted:
     """What is expected in steps that are still to come."""
 
     def __init__(self, first: _Sight) -> None:
-        self._first: list[_Sight | _Lost] = [first]
-        self._by_step: dict[Oid, list[_Sight | _Lost]] = {}
+        self._by_step: dict[Oid, list[_Sight | _Lost]] = {path_history.FOLLOWING: [first]}
 
     @property
     def is_empty(self) -> bool:
-        return not self._first and not self._by_step
+        return not self._by_step
+
+    @property
+    def has_sight(self) -> bool:
+        """Whether a symbol was seen in a version that no step has brought."""
+        return any(isinstance(each, _Sight) for some in self._by_step.values() for each in some)
 
     def pop(self, step: Oid) -> list[_Sight | _Lost]:
-        """What is expected in a step; the first one that comes is where it begins."""
-        found = self._first or self._by_step.pop(step, [])
-        self._first = []
-        return found
+        """What is expected in the step that came."""
+        return self._by_step.pop(path_history.FOLLOWING, None) or self._by_step.pop(step, [])
 
     def add(self, step: Oid, expected: _Sight | _Lost) -> None:
         known = self._by_step.setdefault(step, [])
@@ -127,14 +129,18 @@ class Tracer:
     def _walk(self, start: _Start) -> None:
         """Follow the symbol through the commits of one path."""
         wanted = _Wanted(start.sight)
+        last = start.commit
         for some in start.steps:
             self._expect(start.path, some)
             for step in some:
+                last = step.oid
                 for expected in wanted.pop(step.oid):
                     for parent, there in self._before(step, expected):
                         wanted.add(parent, there)
                 if wanted.is_empty:
                     return
+        if wanted.has_sight:  # git ends where it cannot read on
+            self._unknown.append(f"{start.path}: what was before {last[:12]} could not be read")
 
     def _expect(self, path: str, steps: list[Step]) -> None:
         olds = [step.change.old_oid for step in steps if step.change is not None]
@@ -149,6 +155,9 @@ class Tracer:
         if step.change is not None and not self._is_merged(step, seen, expected.glance):
             there = self._at_commit(step.oid, step.change, expected, seen)
             return [(parent, there) for parent in step.parents[:1]] if there else []
+        untouched = self._in_a_parent(step, expected)
+        if untouched is not None:
+            return [untouched]
         after = self._files.at(step.oid, expected.glance.source.path)
         number = _number(after, expected.glance) if after else None
         if after is None or number is None:
@@ -321,6 +330,25 @@ class Tracer:
         self._births.pop((*lost.rank, _LAST), None)
         return _Sight(there, lost.rank)
 
+    def _in_a_parent(self, step: Step, sight: _Sight) -> tuple[Oid, _Sight] | None:
+        """The first parent of a merge that has the symbol, if it is untouched there at a glance."""
+        path = sight.glance.source.path
+        language = languages.of_path(path)
+        symbol = sight.glance.source.symbols[sight.glance.number]
+        is_outside = symbol.parent < 0 and symbol.container
+        if language is None or symbol.kind in ("class", "section") or is_outside:
+            return None  # these may be untouched with another text
+        text = sight.glance.source.text(sight.glance.number)
+        for parent in self._files.parents(step.oid):
+            data = self._files.data_at(parent, path)
+            if data is not None and text in data:
+                seen = glances.before(sight.glance, data, language.nesting)
+                before = self._step_before(step, path, data, []) if seen else None
+                if seen is None or before is None:
+                    return None
+                return before, _Sight(seen, (*sight.rank, 0))
+        return None
+
     def _at_merge(self, step: Step, sight: _Sight) -> list[tuple[Oid, _Sight | _Lost]]:
         """Follow the parent that has the same; if none has, all that have it in some way."""
         glance = sight.glance
@@ -337,22 +365,18 @@ class Tracer:
         for turn, way in enumerate(ways):
             there = glances.at(way.before, way.partners.before[1])
             seen = _Sight(there, (*sight.rank, turn))
-            before = self._step_before(step, way.before, [oid for oid, _ in found])
+            path, data = way.before.path, way.before.data
+            before = self._step_before(step, path, data, [oid for oid, _ in found])
             if before is not None and way.before.path == glance.source.path:
                 found.append((before, seen))
             else:
-                path = way.before.path
                 steps = PathHistory(self._files.git, here[way.parent], path)
                 self._waiting.append(_Start(here[way.parent], path, seen, steps))
         return found
 
-    def _step_before(self, step: Step, before: sources.Source, taken: list[Oid]) -> Oid | None:
-        """The step before a merge that has this version of the file; rather one not yet taken."""
-        having = [
-            each
-            for each in step.parents
-            if (source := self._files.at(each, before.path)) and source.data == before.data
-        ]
+    def _step_before(self, step: Step, path: str, data: bytes, taken: list[Oid]) -> Oid | None:
+        """The step before a merge that has this content of the file; rather one not yet taken."""
+        having = [each for each in step.parents if self._files.data_at(each, path) == data]
         return min(having, key=lambda each: each in taken, default=None)
 
     def _tell(
