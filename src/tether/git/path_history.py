@@ -3,9 +3,9 @@
 As `git log -- path` has them: where a merge has the content of one of its parents, only that parent
 is followed, the first one if there are several.
 
-Git knows which step is before another one only when it has found that, for the first one when it has
-gone through all of the history. On a single line nobody has to know; so git is asked for the steps
-alone up to the first merge among them, and from there on for what is before each.
+Git knows which step is before another one only when it has found that, for the first one when it
+has gone through all of the history. On a single line nobody has to know; so git is asked for the
+steps alone up to the first merge among them, and from there on for what is before each.
 """
 
 from __future__ import annotations
