@@ -41,8 +41,9 @@ def _commit(repo: Path, git: GitCall, message: str, **files: str | None) -> Oid:
     return Oid(git("rev-parse", "HEAD", cwd=repo))
 
 
-def _steps(repo: Path, commit: Oid, path: str) -> list[Step]:
-    with contextlib.closing(PathHistory(Git(repo), commit, path)) as history:
+def _steps(repo: Path, commit: Oid, path: str, *, has_parents: bool = False) -> list[Step]:
+    history = PathHistory(Git(repo), commit, path, has_parents=has_parents)
+    with contextlib.closing(history):
         return [step for some in history for step in some]
 
 
@@ -163,11 +164,12 @@ def test_a_merge_is_a_step_where_it_is_like_no_parent(repo: Path, git: GitCall) 
     git("merge", "-q", "--no-edit", "side", cwd=repo)
     merge = Oid(git("rev-parse", "HEAD", cwd=repo))
     later = _commit(repo, git, "Later", one=lines)
-    [first, second, *rest] = _steps(repo, later, "one")
-    assert (first.oid, first.parents) == (later, (FOLLOWING,))
-    assert (second.oid, second.change) == (merge, None)
-    assert set(second.parents) == {main, side}
-    assert {step.oid: step.parents for step in rest} == {main: (born,), side: (born,), born: ()}
+    [first, second, *_] = _steps(repo, later, "one")
+    assert (first.oid, first.is_merge, first.parents) == (later, False, (FOLLOWING,))
+    assert (second.oid, second.is_merge, second.change) == (merge, True, None)
+    told = {step.oid: step.parents for step in _steps(repo, merge, "one", has_parents=True)}
+    assert set(told.pop(merge)) == {main, side}
+    assert told == {main: (born,), side: (born,), born: ()}
 
 
 def test_many_steps_come_whole(repo: Path, git: GitCall) -> None:

@@ -6,6 +6,8 @@ whole commit is looked at, and if it was in another file, that file's commits ar
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tether.git import Change, Git, Oid, path_history
 from tether.git.path_history import PathHistory, Step
 from tether.hints import NamedTuple
@@ -84,6 +86,15 @@ class _Wanted:
         """Whether a symbol was seen in a version that no step has brought."""
         return any(isinstance(each, _Sight) for some in self._by_step.values() for each in some)
 
+    @property
+    def line(self) -> tuple[Oid, _Sight] | None:
+        """The step that is expected and the symbol there, where that is the only one."""
+        if len(self._by_step) == 1:
+            [(step, some)] = self._by_step.items()
+            if len(some) == 1 and isinstance(some[0], _Sight):
+                return step, some[0]
+        return None
+
     def pop(self, step: Oid) -> list[_Sight | _Lost]:
         """What is expected in the step that came."""
         return self._by_step.pop(path_history.FOLLOWING, None) or self._by_step.pop(step, [])
@@ -105,21 +116,25 @@ class Tracer:
         self._found: dict[tuple[Oid, str, str], history.Change] = {}
         self._births: dict[tuple[int, ...], str] = {}
         self._waiting: list[_Start] = []
+        self._over: list[_Start] = []
         self._unknown: list[str] = []
 
     def trace(self, start: _Start) -> history.History:
         self._waiting = [start]
-        seen: set[tuple[Oid, str, int]] = set()
+        seen: set[tuple[Oid, str, int, bool]] = set()
         try:
             while self._waiting:
                 start = self._waiting[0]
-                key = (start.commit, start.path, start.sight.glance.start)
+                place = start.sight.glance.start
+                key = (start.commit, start.path, place, start.steps.has_parents)
                 if key not in seen:
                     seen.add(key)
                     self._walk(start)
-                self._waiting.pop(0).steps.close()
+                start.steps.stop()
+                self._over.append(self._waiting.pop(0))
         finally:
-            for each in self._waiting:
+            # To wait for a git that ends takes as long as many a step.
+            for each in (*self._over, *self._waiting):
                 each.steps.close()
         told = [cuts.told(path, why) for path, why in self._files.unknown.items()]
         unknown = tuple(dict.fromkeys((*self._unknown, *told)))
@@ -137,10 +152,26 @@ class Tracer:
                 for expected in wanted.pop(step.oid):
                     for parent, there in self._before(step, expected):
                         wanted.add(parent, there)
+                if start.steps.has_parents and (line := wanted.line) is not None:
+                    self._go_on(line[0], start.path, line[1])
+                    return
                 if wanted.is_empty:
                     return
         if wanted.has_sight:  # git ends where it cannot read on
             self._unknown.append(f"{start.path}: what was before {last[:12]} could not be read")
+
+    def _go_on(self, commit: Oid, path: str, sight: _Sight, *, has_parents: bool = False) -> None:
+        """Follow the symbol from a commit in the same path, before anything else is followed."""
+        self._waiting[0].steps.stop()
+        steps = PathHistory(self._files.git, commit, path, has_parents=has_parents)
+        self._waiting.insert(1, _Start(commit, path, sight, steps))
+
+    def _go_to(self, commit: Oid, path: str, sight: _Sight) -> None:
+        """Follow the symbol from a commit in another path, which ends a line of this one."""
+        if not self._waiting[0].steps.has_parents:
+            self._waiting[0].steps.stop()
+        steps = PathHistory(self._files.git, commit, path)
+        self._waiting.append(_Start(commit, path, sight, steps))
 
     def _expect(self, path: str, steps: list[Step]) -> None:
         olds = [step.change.old_oid for step in steps if step.change is not None]
@@ -157,7 +188,7 @@ class Tracer:
             return [(parent, there) for parent in step.parents[:1]] if there else []
         untouched = self._in_a_parent(step, expected)
         if untouched is not None:
-            return [untouched]
+            return self._at_parent(step, *untouched)
         after = self._files.at(step.oid, expected.glance.source.path)
         number = _number(after, expected.glance) if after else None
         if after is None or number is None:
@@ -214,13 +245,11 @@ class Tracer:
         renamed = comparison.namesake(sight.glance.source.path) if comparison else None
         if renamed is None or parent is None:
             return False
-        steps = PathHistory(self._files.git, parent, renamed[0])
         seen = self._by_name(sight.glance, *renamed)
         if seen is None:
-            steps.close()
             return False
+        self._go_to(parent, renamed[0], sight._replace(glance=seen))
         self._tell(commit, seen, sight.glance)
-        self._waiting.append(_Start(parent, renamed[0], sight._replace(glance=seen), steps))
         return True
 
     def _by_name(self, glance: glances.Glance, path: str, oid: Oid) -> glances.Glance | None:
@@ -268,8 +297,7 @@ class Tracer:
         self._tell(commit, there, glance, partners)
         if origin.path == glance.source.path:
             return sight._replace(glance=there)
-        steps = PathHistory(self._files.git, parent, origin.path)
-        self._waiting.append(_Start(parent, origin.path, sight._replace(glance=there), steps))
+        self._go_to(parent, origin.path, sight._replace(glance=there))
         return None
 
     def _introduce(self, commit: Oid, sight: _Sight) -> _Lost | None:
@@ -343,41 +371,49 @@ class Tracer:
             data = self._files.data_at(parent, path)
             if data is not None and text in data:
                 seen = glances.before(sight.glance, data, language.nesting)
-                before = self._step_before(step, path, data, []) if seen else None
-                if seen is None or before is None:
-                    return None
-                return before, _Sight(seen, (*sight.rank, 0))
+                return (parent, _Sight(seen, (*sight.rank, 0))) if seen else None
         return None
 
     def _at_merge(self, step: Step, sight: _Sight) -> list[tuple[Oid, _Sight | _Lost]]:
         """Follow the parent that has the same; if none has, all that have it in some way."""
         glance = sight.glance
+        path = glance.source.path
         here = self._files.parents(step.oid)
         ways = merges.Merge(self._files, step.oid, here).ways(glance.source, glance.number)
+        if path_history.FOLLOWING in step.parents and len(ways) > 1:
+            self._go_on(step.oid, path, sight, has_parents=True)
+            return []
         changed = merges.own_change(ways)
         if changed is not None:
             there = glances.at(changed.before, changed.partners.before[1])
             self._tell(step.oid, there, glance, changed.partners)
         if not ways:
             self._introduce(step.oid, sight)
-            return []
         found: list[tuple[Oid, _Sight | _Lost]] = []
         for turn, way in enumerate(ways):
             there = glances.at(way.before, way.partners.before[1])
             seen = _Sight(there, (*sight.rank, turn))
-            path, data = way.before.path, way.before.data
-            before = self._step_before(step, path, data, [oid for oid, _ in found])
-            if before is not None and way.before.path == glance.source.path:
-                found.append((before, seen))
+            if way.before.path == path:
+                taken = [oid for oid, _ in found]
+                found += self._at_parent(step, here[way.parent], seen, taken)
             else:
-                steps = PathHistory(self._files.git, here[way.parent], path)
-                self._waiting.append(_Start(here[way.parent], path, seen, steps))
+                self._go_to(here[way.parent], way.before.path, seen)
         return found
 
-    def _step_before(self, step: Step, path: str, data: bytes, taken: list[Oid]) -> Oid | None:
-        """The step before a merge that has this content of the file; rather one not yet taken."""
-        having = [each for each in step.parents if self._files.data_at(each, path) == data]
-        return min(having, key=lambda each: each in taken, default=None)
+    def _at_parent(
+        self, step: Step, parent: Oid, sight: _Sight, taken: Iterable[Oid] = ()
+    ) -> list[tuple[Oid, _Sight | _Lost]]:
+        """The step before a merge that has what a parent has, rather one that is not yet taken.
+
+        If none is known, the parent is where to go on.
+        """
+        path, data = sight.glance.source.path, sight.glance.data
+        steps = [each for each in step.parents if each != path_history.FOLLOWING]
+        having = [each for each in steps if self._files.data_at(each, path) == data]
+        if having:
+            return [(min(having, key=lambda each: each in taken), sight)]
+        self._go_on(parent, path, sight)
+        return []
 
     def _tell(
         self,
