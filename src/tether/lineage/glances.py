@@ -1,8 +1,8 @@
 """Whether a symbol stands untouched in another version of its file, seen without parsing that.
 
-Its text must be there once, with the same lines around it, after the same declarations of what it
-stands in, and between those and it nothing may be left open or be closed. Everything else is for
-the parser.
+Its text must be there once in its place: after the same declarations of what it stands in, with
+nothing left open or closed between those and it, and nothing around it that it may take in.
+Everything else is for the parser.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ _MANY = 16
 _FAR = 2000
 _COMMENT_STARTS = (b"//", b"/*", b"*", b"#")
 _LONG_QUOTES = (b'"""', b"'''")
+_ENDS = (b";", b"}", b")", b"]", b'"', b"'")
+_ANNOTATION_STARTS = (b"@", b"[", b"#[")
+_PAIRS = ((b"(", b")"), (b"[", b"]"))
 _NAMESPACE = re.compile(rb"\b(?:namespace|package|module|mod|impl|trait|extension)\b[^\n{]*")
 _INDENTATION = re.compile(rb"^([ \t]*)[^\s]", re.MULTILINE)
 
@@ -63,13 +66,16 @@ def at(source: sources.Source, number: int) -> Glance:
 
 def before(glance: Glance, data: bytes, nesting: str) -> Glance | None:
     """The same symbol in an earlier version, if it is untouched there; None if that is unsure."""
-    text = glance.source.text(glance.number)
-    start = data.find(text)
-    if nesting == "words" or start < 0 or data.find(text, start + 1) >= 0:
+    if nesting == "words":
         return None
+    places = _places(glance.source.text(glance.number), data)
+    if len(places) > 1:  # others may have the same text, in other places
+        places = [each for each in places if _is_right_inside(glance, data, each, nesting)]
+    if len(places) != 1:
+        return None
+    [start] = places
     earlier = glance._replace(data=data, start=start)
-    lines = (_above(one.data, one.start) + _below(one.data, one.end) for one in (glance, earlier))
-    if next(lines) != next(lines) or not _is_right_inside(glance, data, start, nesting):
+    if not _is_cut_alike(glance, earlier) or not _is_right_inside(glance, data, start, nesting):
         return None
     return earlier if nesting == "braces" or _ends_there(earlier) else None
 
@@ -106,14 +112,34 @@ def changed(glance: Glance, data: bytes, nesting: str, parse: Parse) -> Glance |
     return None
 
 
-def _places(declaration: bytes, data: bytes) -> list[int]:
-    """Where a declaration stands; nowhere, if in so many places that none is meant."""
+def _places(text: bytes, data: bytes) -> list[int]:
+    """Where some text stands; nowhere, if in so many places that none is meant."""
     found: list[int] = []
-    place = data.find(declaration)
+    place = data.find(text)
     while place >= 0 and len(found) <= _MANY:
         found.append(place)
-        place = data.find(declaration, place + 1)
+        place = data.find(text, place + 1)
     return found if len(found) <= _MANY else []
+
+
+def _is_cut_alike(glance: Glance, earlier: Glance) -> bool:
+    """Whether what is around the symbol leaves it as it is in both versions."""
+    if _below(glance.data, glance.end) != _below(earlier.data, earlier.end):
+        return False
+    above = [_above(each.data, each.start) for each in (glance, earlier)]
+    return above[0] == above[1] or all(map(_is_apart, above))
+
+
+def _is_apart(above: bytes) -> bool:
+    """Whether what is above ends something, with a blank line behind it and no comment.
+
+    An annotation would belong to the symbol, also one that goes over several lines.
+    """
+    line, _, rest = above.partition(b"\n")
+    line = line.strip()
+    is_whole = all(line.count(opening) == line.count(closing) for opening, closing in _PAIRS)
+    is_last = is_whole and line.endswith(_ENDS) and not line.startswith(_ANNOTATION_STARTS)
+    return is_last and b"\n" in rest and not rest.strip()
 
 
 def _around_it(glance: Glance, nesting: str) -> tuple[bytes | None, bytes]:

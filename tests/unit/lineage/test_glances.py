@@ -101,6 +101,30 @@ def test_what_is_unsure_is_not_seen_or_right(before: str) -> None:
     assert seen is None or _spans(_source("A.java", data)) >= {_span(seen)}
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["@dec(1)", "@dec(\n    1,\n)", "@dec(1,\n     2)", "# about it", "x = 1; '''", "x = f(1)"],
+)
+def test_what_is_behind_another_line_is_seen_without_what_leads_to_it(line: str) -> None:
+    after = _source("a.py", b"x = g(1)\n\n\ndef wanted():\n    return 1\n")
+    data = after.data.replace(b"x = g(1)", line.encode())
+    seen = _seen(after, 0, data)
+    assert seen is None or _span(seen) in _spans(_source("a.py", data))
+    assert (seen is not None) == (line == "x = f(1)")
+
+
+def test_one_of_several_with_the_same_text_is_seen_by_its_place() -> None:
+    inside = b"    def wanted(self):\n        return 1\n"
+    after = _source("a.py", b"class A:\n" + inside + b"\n\nclass B:\n" + inside)
+    [first, second] = [n for n, each in enumerate(after.symbols) if each.name == "wanted"]
+    data = b"x = 1\n\n\n" + after.data
+    for number in (first, second):
+        seen = _seen(after, number, data)
+        assert seen is not None
+        assert seen.start == after.symbols[number].start + 8
+    assert _seen(after, first, after.data.replace(inside, inside + b"\n" + inside, 1)) is None
+
+
 def test_the_first_of_a_file_is_seen_with_all_that_leads_to_it() -> None:
     after = b"/** Adds. */\nexport function add(a) {\n  return a;\n}\n"
     for before in (after.replace(b"return a", b"return a + 1"), b"\n" + after, b"x();\n" + after):
