@@ -68,10 +68,9 @@ def before(glance: Glance, data: bytes, nesting: str) -> Glance | None:
     """The same symbol in an earlier version, if it is untouched there; None if that is unsure."""
     if nesting == "words":
         return None
-    places = _places(glance.source.text(glance.number), data)
-    if len(places) > 1:  # others may have the same text, in other places
-        places = [each for each in places if _is_right_inside(glance, data, each, nesting)]
-    if len(places) != 1:
+    places = _own_places(glance, data, nesting)
+    # Of twins inside of the same, it is not seen which one was there.
+    if len(places) != 1 or len(_own_places(glance, glance.data, nesting)) != 1:
         return None
     [start] = places
     earlier = glance._replace(data=data, start=start)
@@ -120,6 +119,14 @@ def _places(text: bytes, data: bytes) -> list[int]:
         found.append(place)
         place = data.find(text, place + 1)
     return found if len(found) <= _MANY else []
+
+
+def _own_places(glance: Glance, data: bytes, nesting: str) -> list[int]:
+    """Where the symbol's text stands; of several places, those that are inside of the same."""
+    places = _places(glance.source.text(glance.number), data)
+    if len(places) < 2:
+        return places
+    return [each for each in places if _is_right_inside(glance, data, each, nesting)]
 
 
 def _is_cut_alike(glance: Glance, earlier: Glance) -> bool:

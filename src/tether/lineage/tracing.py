@@ -31,6 +31,8 @@ from tether.lineage import (
 
 # Greater than the number of any parent: what is born on the way is born after its turnings.
 _LAST = 1 << 16
+# From then on git says what is before each step: with many merges, that is cheaper.
+_MAX_TURNS = 16
 NOT_THERE = "not there before"
 NOT_THERE_ANY_MORE = "not there any more"
 BROUGHT_BACK = "brought back as it was when it was deleted"
@@ -117,6 +119,8 @@ class Tracer:
         self._births: dict[tuple[int, ...], str] = {}
         self._waiting: list[_Start] = []
         self._over: list[_Start] = []
+        self._turns = 0
+        """How often another git was started where lines part or come together."""
         self._unknown: list[str] = []
 
     def trace(self, start: _Start) -> history.History:
@@ -152,7 +156,8 @@ class Tracer:
                 for expected in wanted.pop(step.oid):
                     for parent, there in self._before(step, expected):
                         wanted.add(parent, there)
-                if start.steps.has_parents and (line := wanted.line) is not None:
+                if start.steps.has_parents and (line := wanted.line) and self._may_turn:
+                    start.steps.stop()
                     self._go_on(line[0], start.path, line[1])
                     return
                 if wanted.is_empty:
@@ -162,16 +167,25 @@ class Tracer:
 
     def _go_on(self, commit: Oid, path: str, sight: _Sight, *, has_parents: bool = False) -> None:
         """Follow the symbol from a commit in the same path, before anything else is followed."""
-        self._waiting[0].steps.stop()
+        self._turns += 1
+        self._stop_line()
         steps = PathHistory(self._files.git, commit, path, has_parents=has_parents)
         self._waiting.insert(1, _Start(commit, path, sight, steps))
 
     def _go_to(self, commit: Oid, path: str, sight: _Sight) -> None:
         """Follow the symbol from a commit in another path, which ends a line of this one."""
-        if not self._waiting[0].steps.has_parents:
-            self._waiting[0].steps.stop()
+        self._stop_line()
         steps = PathHistory(self._files.git, commit, path)
         self._waiting.append(_Start(commit, path, sight, steps))
+
+    def _stop_line(self) -> None:
+        """Read no more steps of this path, unless there may be other lines of them."""
+        if not self._waiting[0].steps.has_parents:
+            self._waiting[0].steps.stop()
+
+    @property
+    def _may_turn(self) -> bool:
+        return self._turns < _MAX_TURNS
 
     def _expect(self, path: str, steps: list[Step]) -> None:
         olds = [step.change.old_oid for step in steps if step.change is not None]
@@ -186,6 +200,9 @@ class Tracer:
         if step.change is not None and not self._is_merged(step, seen, expected.glance):
             there = self._at_commit(step.oid, step.change, expected, seen)
             return [(parent, there) for parent in step.parents[:1]] if there else []
+        if path_history.FOLLOWING in step.parents and not self._may_turn:
+            self._go_on(step.oid, expected.glance.source.path, expected, has_parents=True)
+            return []
         untouched = self._in_a_parent(step, expected)
         if untouched is not None:
             return self._at_parent(step, *untouched)

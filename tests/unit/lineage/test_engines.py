@@ -9,7 +9,7 @@ import pytest
 
 from tests import lineages
 from tether.git import Git, Oid
-from tether.lineage import births, history
+from tether.lineage import births, history, tracing
 
 GitCall = Callable[..., str]
 FETCH = '''def fetch(url, timeout):
@@ -159,6 +159,28 @@ def test_a_merge_that_unites_two_changes_is_one_and_both_are_followed(story: Sto
     story.git("merge", "-q", "--no-edit", "side")
     merge = story.git("rev-parse", "HEAD")
     assert set(_kinds(story.told()["a.py#fetch@1"])) == {born, sided, mained, merge}
+
+
+def test_any_number_of_merges_is_followed(story: Story) -> None:
+    """Both sides change the file each time, and every third time the same function."""
+    count, other = COUNT, FETCH
+    whole = story.commit(a=f"{count}\n\n{other}")
+    expected = {whole}
+    for number in range(tracing._MAX_TURNS + 6):
+        story.git("checkout", "-qb", f"side{number}")
+        sided = count.replace("= {}", f"= {{}}  # {number}") if number % 3 == 0 else count
+        aside = story.commit(a=f"{sided}\n\n{other}\n\nSIDE = {number}\n")
+        story.git("checkout", "-q", "main")
+        mained = count.replace("sorted(totals", f"sorted({number} + totals")
+        main = story.commit(a=f"X = {number}\n\n\n{mained}\n\n{other}")
+        united = sided.replace("sorted(totals", f"sorted({number} + totals")
+        story.git("merge", "-q", "--no-commit", "-s", "ours", f"side{number}")
+        merged = f"X = {number}\n\n\n{united}\n\n{other}\n\nSIDE = {number}\n"
+        merge = story.commit(a=merged)
+        expected |= {main, aside, merge} if number % 3 == 0 else {main}
+        count = COUNT
+        expected.add(story.commit(a=f"{count}\n\n{other}"))
+    assert set(_kinds(story.told()["a.py#count@1"])) == expected
 
 
 def test_a_merge_of_a_move_into_an_edit_has_both(story: Story) -> None:

@@ -122,7 +122,9 @@ def test_one_of_several_with_the_same_text_is_seen_by_its_place() -> None:
         seen = _seen(after, number, data)
         assert seen is not None
         assert seen.start == after.symbols[number].start + 8
-    assert _seen(after, first, after.data.replace(inside, inside + b"\n" + inside, 1)) is None
+    twins = after.data.replace(inside, inside + b"\n" + inside, 1)
+    assert _seen(after, first, twins) is None
+    assert _seen(_source("a.py", twins), first + 1, after.data) is None
 
 
 def test_the_first_of_a_file_is_seen_with_all_that_leads_to_it() -> None:
