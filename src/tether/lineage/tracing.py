@@ -6,7 +6,7 @@ whole commit is looked at, and if it was in another file, that file's commits ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from tether.git import Change, Git, Oid, path_history
 from tether.git.path_history import PathHistory, Step
@@ -78,6 +78,8 @@ class _Wanted:
 
     def __init__(self, first: _Sight) -> None:
         self._by_step: dict[Oid, list[_Sight | _Lost]] = {path_history.FOLLOWING: [first]}
+        self._passed: dict[Oid, Step] = {}
+        self._done: dict[Oid, list[_Sight | _Lost]] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -97,11 +99,25 @@ class _Wanted:
                 return step, some[0]
         return None
 
-    def pop(self, step: Oid) -> list[_Sight | _Lost]:
-        """What is expected in the step that came."""
-        return self._by_step.pop(path_history.FOLLOWING, None) or self._by_step.pop(step, [])
+    def in_step(self, step: Step) -> Iterator[tuple[Step, _Sight | _Lost]]:
+        """What is expected in the step that came, and in those that came too early.
+
+        A commit may be younger than those that are made upon it: git shows it first then.
+        """
+        self._passed[step.oid] = step
+        if path_history.FOLLOWING in self._by_step:
+            self._by_step[step.oid] = self._by_step.pop(path_history.FOLLOWING)
+        waiting = [step.oid]
+        while waiting:
+            oid = waiting.pop()
+            for expected in self._by_step.pop(oid, ()):
+                self._done.setdefault(oid, []).append(expected)
+                yield self._passed[oid], expected
+            waiting += [each for each in self._by_step if each in self._passed]
 
     def add(self, step: Oid, expected: _Sight | _Lost) -> None:
+        if any(each.is_same(expected) for each in self._done.get(step, ())):
+            return
         known = self._by_step.setdefault(step, [])
         for number, each in enumerate(known):
             if each.is_same(expected):
@@ -153,8 +169,8 @@ class Tracer:
             self._expect(start.path, some)
             for step in some:
                 last = step.oid
-                for expected in wanted.pop(step.oid):
-                    for parent, there in self._before(step, expected):
+                for each, expected in wanted.in_step(step):
+                    for parent, there in self._before(each, expected):
                         wanted.add(parent, there)
                 if start.steps.has_parents and (line := wanted.line) and self._may_turn:
                     start.steps.stop()

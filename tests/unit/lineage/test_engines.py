@@ -161,6 +161,32 @@ def test_a_merge_that_unites_two_changes_is_one_and_both_are_followed(story: Sto
     assert set(_kinds(story.told()["a.py#fetch@1"])) == {born, sided, mained, merge}
 
 
+@pytest.mark.parametrize("turns", [0, tracing._MAX_TURNS])
+def test_commits_may_be_older_than_those_before_them(
+    story: Story, environ: dict[str, str], turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a rebase, or with a clock that was wrong: git shows the younger ones first."""
+    monkeypatch.setattr(tracing, "_MAX_TURNS", turns)
+
+    def commit(year: int, content: str) -> str:
+        environ["GIT_COMMITTER_DATE"] = f"{year}-01-01T00:00:00Z"
+        return story.commit(a=content)
+
+    content = FETCH
+    line = [commit(2020, content)]
+    story.git("checkout", "-qb", "side")
+    for year, word in ((2031, "timeout=timeout"), (2019, "Get a page"), (2030, "answer.status !=")):
+        content = content.replace(word, f"{word} ")
+        line.append(commit(year, content.replace(" \n", "  # more\n")))
+    content = content.replace(" \n", "  # more\n")
+    story.git("checkout", "-q", "main")
+    line.append(commit(2025, FETCH.replace("answer.read()", "answer.text()")))
+    environ["GIT_COMMITTER_DATE"] = "2032-01-01T00:00:00Z"
+    story.git("merge", "-q", "--no-edit", "side")
+    line.append(story.git("rev-parse", "HEAD"))
+    assert set(_kinds(story.told()["a.py#fetch@1"])) == set(line)
+
+
 def test_any_number_of_merges_is_followed(story: Story) -> None:
     """Both sides change the file each time, and every third time the same function."""
     count, other = COUNT, FETCH
