@@ -6,7 +6,7 @@ whole commit is looked at, and if it was in another file, that file's commits ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tether.git import Change, Git, Oid, path_history
 from tether.git.path_history import PathHistory, Step
@@ -16,8 +16,8 @@ from tether.lineage import (
     changes,
     commits,
     cuts,
+    expecting,
     glances,
-    graves,
     history,
     languages,
     library,
@@ -39,91 +39,14 @@ BROUGHT_BACK = "brought back as it was when it was deleted"
 _BY_NAME = matching.Partners((0, 0), (0, 0), 1.0, matching.SAME_NAME, keeps_container=True)
 
 
-class _Sight(NamedTuple):
-    """The symbol as it is expected in a step."""
-
-    glance: glances.Glance
-    rank: tuple[int, ...] = ()
-    """Through which parents of merges it is reached: the least is the way of the first ones."""
-
-    def is_same(self, other: _Sight | _Lost) -> bool:
-        return isinstance(other, _Sight) and self.glance.start == other.glance.start
-
-
-class _Lost(NamedTuple):
-    """A symbol that was brought back, and is expected in a step that deleted it."""
-
-    life: births.Life
-    rank: tuple[int, ...]
-    brought_back: Oid
-    """The commit that did."""
-    steps_left: int = graves.MAX_STEPS
-
-    def is_same(self, other: _Sight | _Lost) -> bool:
-        return isinstance(other, _Lost) and self.life == other.life
-
-
 class _Start(NamedTuple):
     """A symbol that is to be followed from a commit, and the steps of its file."""
 
     commit: Oid
     path: str
-    sight: _Sight
+    sight: expecting.Sight
     steps: PathHistory
     """Begun as soon as it is known which file comes next: git needs most of the time."""
-
-
-class _Wanted:
-    """What is expected in steps that are still to come."""
-
-    def __init__(self, first: _Sight) -> None:
-        self._by_step: dict[Oid, list[_Sight | _Lost]] = {path_history.FOLLOWING: [first]}
-        self._passed: dict[Oid, Step] = {}
-        self._done: dict[Oid, list[_Sight | _Lost]] = {}
-
-    @property
-    def is_empty(self) -> bool:
-        return not self._by_step
-
-    @property
-    def has_sight(self) -> bool:
-        """Whether a symbol was seen in a version that no step has brought."""
-        return any(isinstance(each, _Sight) for some in self._by_step.values() for each in some)
-
-    @property
-    def line(self) -> tuple[Oid, _Sight] | None:
-        """The step that is expected and the symbol there, where that is the only one."""
-        if len(self._by_step) == 1:
-            [(step, some)] = self._by_step.items()
-            if len(some) == 1 and isinstance(some[0], _Sight):
-                return step, some[0]
-        return None
-
-    def in_step(self, step: Step) -> Iterator[tuple[Step, _Sight | _Lost]]:
-        """What is expected in the step that came, and in those that came too early.
-
-        A commit may be younger than those that are made upon it: git shows it first then.
-        """
-        self._passed[step.oid] = step
-        if path_history.FOLLOWING in self._by_step:
-            self._by_step[step.oid] = self._by_step.pop(path_history.FOLLOWING)
-        waiting = [step.oid]
-        while waiting:
-            oid = waiting.pop()
-            for expected in self._by_step.pop(oid, ()):
-                self._done.setdefault(oid, []).append(expected)
-                yield self._passed[oid], expected
-            waiting += [each for each in self._by_step if each in self._passed]
-
-    def add(self, step: Oid, expected: _Sight | _Lost) -> None:
-        if any(each.is_same(expected) for each in self._done.get(step, ())):
-            return
-        known = self._by_step.setdefault(step, [])
-        for number, each in enumerate(known):
-            if each.is_same(expected):
-                known[number] = min(each, expected, key=lambda one: one.rank)
-                return
-        known.append(expected)
 
 
 class Tracer:
@@ -163,7 +86,7 @@ class Tracer:
 
     def _walk(self, start: _Start) -> None:
         """Follow the symbol through the commits of one path."""
-        wanted = _Wanted(start.sight)
+        wanted = expecting.Wanted(start.sight)
         last = start.commit
         for some in start.steps:
             self._expect(start.path, some)
@@ -181,14 +104,16 @@ class Tracer:
         if wanted.has_sight:  # git ends where it cannot read on
             self._unknown.append(f"{start.path}: what was before {last[:12]} could not be read")
 
-    def _go_on(self, commit: Oid, path: str, sight: _Sight, *, has_parents: bool = False) -> None:
+    def _go_on(
+        self, commit: Oid, path: str, sight: expecting.Sight, *, has_parents: bool = False
+    ) -> None:
         """Follow the symbol from a commit in the same path, before anything else is followed."""
         self._turns += 1
         self._stop_line()
         steps = PathHistory(self._files.git, commit, path, has_parents=has_parents)
         self._waiting.insert(1, _Start(commit, path, sight, steps))
 
-    def _go_to(self, commit: Oid, path: str, sight: _Sight) -> None:
+    def _go_to(self, commit: Oid, path: str, sight: expecting.Sight) -> None:
         """Follow the symbol from a commit in another path, which ends a line of this one."""
         self._stop_line()
         steps = PathHistory(self._files.git, commit, path)
@@ -207,9 +132,11 @@ class Tracer:
         olds = [step.change.old_oid for step in steps if step.change is not None]
         self._files.expect((path, oid) for oid in olds if not oid.is_null)
 
-    def _before(self, step: Step, expected: _Sight | _Lost) -> list[tuple[Oid, _Sight | _Lost]]:
+    def _before(
+        self, step: Step, expected: expecting.Sight | expecting.Lost
+    ) -> list[tuple[Oid, expecting.Sight | expecting.Lost]]:
         """Where the symbol was in the steps before this one, after writing down what changed."""
-        if isinstance(expected, _Lost):
+        if isinstance(expected, expecting.Lost):
             there = self._before_loss(step, expected)
             return [(parent, there) for parent in step.parents[:1]] if there else []
         seen = self._in_step(step.change, expected.glance) if step.change else None
@@ -228,7 +155,7 @@ class Tracer:
             path = expected.glance.source.path
             self._unknown.append(f"{step.oid[:12]}: {path} could not be read as before")
             return []
-        return self._at_merge(step, _Sight(glances.at(after, number), expected.rank))
+        return self._at_merge(step, expecting.Sight(glances.at(after, number), expected.rank))
 
     def _in_step(self, change: Change, glance: glances.Glance) -> glances.Glance | None:
         """The symbol in the version of its file before a step, by its name."""
@@ -241,8 +168,8 @@ class Tracer:
         return step.is_merge and (seen is None or bool(_kinds(seen, glance, _BY_NAME)))
 
     def _at_commit(
-        self, commit: Oid, change: Change, sight: _Sight, seen: glances.Glance | None
-    ) -> _Sight | _Lost | None:
+        self, commit: Oid, change: Change, sight: expecting.Sight, seen: glances.Glance | None
+    ) -> expecting.Sight | expecting.Lost | None:
         """Where it was in its own file; None if it was not, or not in a way that is known."""
         glance = sight.glance
         if seen is not None:
@@ -272,7 +199,7 @@ class Tracer:
         commit: Oid,
         parent: Oid | None,
         comparison: commits.Comparison | None,
-        sight: _Sight,
+        sight: expecting.Sight,
     ) -> bool:
         """Whether it was in a file that was renamed as a whole, which is followed next."""
         renamed = comparison.namesake(sight.glance.source.path) if comparison else None
@@ -314,8 +241,8 @@ class Tracer:
         commit: Oid,
         parent: Oid | None,
         comparison: commits.Comparison | None,
-        sight: _Sight,
-    ) -> _Sight | _Lost | None:
+        sight: expecting.Sight,
+    ) -> expecting.Sight | expecting.Lost | None:
         """Where a symbol was that its own file did not have under its name.
 
         In another place of that file; in another file, which is followed next; or nowhere.
@@ -333,7 +260,7 @@ class Tracer:
         self._go_to(parent, origin.path, sight._replace(glance=there))
         return None
 
-    def _introduce(self, commit: Oid, sight: _Sight) -> _Lost | None:
+    def _introduce(self, commit: Oid, sight: expecting.Sight) -> expecting.Lost | None:
         """The end, unless the commit says that it brings something back."""
         source, number = sight.glance.source, sight.glance.number
         self._births.setdefault((*sight.rank, _LAST), births.node_id(source, number))
@@ -342,7 +269,7 @@ class Tracer:
         here = _place(sight.glance)
         self._add(history.Change(commit, ("introduced",), None, here, 1.0, NOT_THERE))
         if births.says_revert(self._files.reader.message(commit)):
-            return _Lost(births.life(source, number), sight.rank, commit)
+            return expecting.Lost(births.life(source, number), sight.rank, commit)
         return None
 
     def _is_cut(self, commit: Oid, path: str) -> bool:
@@ -354,7 +281,9 @@ class Tracer:
         self._unknown += why
         return bool(why)
 
-    def _before_loss(self, step: Step, lost: _Lost) -> _Sight | _Lost | None:
+    def _before_loss(
+        self, step: Step, lost: expecting.Lost
+    ) -> expecting.Sight | expecting.Lost | None:
         """The symbol in the version that the step before its deletion had, or further back."""
         if step.change is None or step.is_merge:
             return None  # on which side of a merge it was deleted is not looked for
@@ -382,16 +311,20 @@ class Tracer:
         file = matched.olds.index(change.path)
         return [each for each in numbers if (file, each) not in matched.matcher.by_before]
 
-    def _bring_back(self, step: Step, source: sources.Source, number: int, lost: _Lost) -> _Sight:
+    def _bring_back(
+        self, step: Step, source: sources.Source, number: int, lost: expecting.Lost
+    ) -> expecting.Sight:
         there = glances.at(source, number)
         gone = history.Change(step.oid, ("deleted",), _place(there), None, 1.0, NOT_THERE_ANY_MORE)
         self._add(gone)
         key = (lost.brought_back, source.path, lost.life.qualified)
         self._found[key] = self._found[key]._replace(confidence=0.95, evidence=BROUGHT_BACK)
         self._births.pop((*lost.rank, _LAST), None)
-        return _Sight(there, lost.rank)
+        return expecting.Sight(there, lost.rank)
 
-    def _in_a_parent(self, step: Step, sight: _Sight) -> tuple[Oid, _Sight] | None:
+    def _in_a_parent(
+        self, step: Step, sight: expecting.Sight
+    ) -> tuple[Oid, expecting.Sight] | None:
         """The first parent of a merge that has the symbol, if it is untouched there at a glance."""
         path = sight.glance.source.path
         language = languages.of_path(path)
@@ -404,10 +337,12 @@ class Tracer:
             data = self._files.data_at(parent, path)
             if data is not None and text in data:
                 seen = glances.before(sight.glance, data, language.nesting)
-                return (parent, _Sight(seen, (*sight.rank, 0))) if seen else None
+                return (parent, expecting.Sight(seen, (*sight.rank, 0))) if seen else None
         return None
 
-    def _at_merge(self, step: Step, sight: _Sight) -> list[tuple[Oid, _Sight | _Lost]]:
+    def _at_merge(
+        self, step: Step, sight: expecting.Sight
+    ) -> list[tuple[Oid, expecting.Sight | expecting.Lost]]:
         """Follow the parent that has the same; if none has, all that have it in some way."""
         glance = sight.glance
         path = glance.source.path
@@ -422,10 +357,10 @@ class Tracer:
             self._tell(step.oid, there, glance, changed.partners)
         if not ways:
             self._introduce(step.oid, sight)
-        found: list[tuple[Oid, _Sight | _Lost]] = []
+        found: list[tuple[Oid, expecting.Sight | expecting.Lost]] = []
         for turn, way in enumerate(ways):
             there = glances.at(way.before, way.partners.before[1])
-            seen = _Sight(there, (*sight.rank, turn))
+            seen = expecting.Sight(there, (*sight.rank, turn))
             if way.before.path == path:
                 taken = [oid for oid, _ in found]
                 found += self._at_parent(step, here[way.parent], seen, taken)
@@ -434,8 +369,8 @@ class Tracer:
         return found
 
     def _at_parent(
-        self, step: Step, parent: Oid, sight: _Sight, taken: Iterable[Oid] = ()
-    ) -> list[tuple[Oid, _Sight | _Lost]]:
+        self, step: Step, parent: Oid, sight: expecting.Sight, taken: Iterable[Oid] = ()
+    ) -> list[tuple[Oid, expecting.Sight | expecting.Lost]]:
         """The step before a merge that has what a parent has, rather one that is not yet taken.
 
         If none is known, the parent is where to go on.
@@ -501,7 +436,7 @@ def follow(
 ) -> history.History:
     """The history of a symbol of a file as it is in a commit."""
     steps = PathHistory(files.git, commit, source.path)
-    start = _Start(commit, source.path, _Sight(glances.at(source, number)), steps)
+    start = _Start(commit, source.path, expecting.Sight(glances.at(source, number)), steps)
     return Tracer(files).trace(start)
 
 
@@ -517,7 +452,7 @@ def trace(git: Git, commit: Oid, path: str, first_line: int, last_line: int) -> 
         number = symbols.innermost(source.outline, first_line, last_line)
         if number is None:
             return history.History((), (f"{path}: no symbol has these lines",))
-        start = _Start(commit, path, _Sight(glances.at(source, number)), steps)
+        start = _Start(commit, path, expecting.Sight(glances.at(source, number)), steps)
         return Tracer(files).trace(start)
     finally:
         steps.close()
