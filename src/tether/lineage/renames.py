@@ -83,7 +83,7 @@ class Renames:
         if name in self._names and name not in self._is_done:
             self._is_done.add(name)
             needed = _ALIKE_WITH_SAME_NAME if self._is_bulk else _SURELY_ALIKE
-            self._pair(*self._left(name), needed)
+            self._pair(*self._left(*(side[name] for side in self._by_name)), needed)
 
     def _settle_rest(self) -> None:
         if self._is_all_done:
@@ -91,16 +91,22 @@ class Renames:
         self._is_all_done = True
         for name in sorted(self._names):
             self.settle_name(name)
+        # `readme.md` may be `README.md` now.
+        self._settle_folded(_ALIKE_WITH_SAME_NAME if self._is_bulk else _SURELY_ALIKE)
         if not self._is_bulk:
-            self._pair(*self._left(), _ALIKE)
-            for name in sorted(self._names):
-                self._pair(*self._left(name), _ALIKE_WITH_SAME_NAME)
+            self._pair(*self._left(self._deleted, self._added), _ALIKE)
+            self._settle_folded(_ALIKE_WITH_SAME_NAME)
 
-    def _left(self, name: str | None = None) -> tuple[dict[str, Oid], dict[str, Oid]]:
-        """What has no partner yet, on both sides; of all names or of one."""
-        deleted, added = self._deleted, self._added
-        if name is not None:
-            deleted, added = (side[name] for side in self._by_name)
+    def _settle_folded(self, needed: float) -> None:
+        """Pair those that kept their name but for its case."""
+        sides = [_by_file_name(side, str.lower) for side in self._left(self._deleted, self._added)]
+        for name in sorted(sides[0].keys() & sides[1].keys()):
+            self._pair(sides[0][name], sides[1][name], needed)
+
+    def _left(
+        self, deleted: dict[str, Oid], added: dict[str, Oid]
+    ) -> tuple[dict[str, Oid], dict[str, Oid]]:
+        """What has no partner yet, on both sides."""
         return (
             {path: oid for path, oid in deleted.items() if path not in self._pairs},
             {path: oid for path, oid in added.items() if path not in self._befores},
@@ -173,10 +179,12 @@ def _identical(deleted: dict[str, Oid], added: dict[str, Oid]) -> dict[str, str]
     return pairs
 
 
-def _by_file_name(paths: dict[str, Oid]) -> dict[str, dict[str, Oid]]:
+def _by_file_name(
+    paths: dict[str, Oid], key: Callable[[str], str] = str
+) -> dict[str, dict[str, Oid]]:
     found: dict[str, dict[str, Oid]] = defaultdict(dict)
     for path, oid in paths.items():
-        found[os.path.basename(path)][path] = oid
+        found[key(os.path.basename(path))][path] = oid
     return dict(found)
 
 

@@ -103,6 +103,17 @@ def test_a_function_is_followed_through_name_file_and_folder(story: Story) -> No
     }
 
 
+def test_a_file_that_kept_its_name_but_for_its_case_is_that_file(story: Story) -> None:
+    small = "def size(page):\n    return len(page)\n"
+    lost = f"{STORE}\n\n{COUNT}"
+    born = story.commit(old__reader=f"{small}\n\n{lost}")
+    new = FETCH.replace("fetch", "load").replace("session", "pool")
+    added = "def size(page):\n    return page.length + 1\n"
+    moved = story.commit(old__reader=None, new__Reader=f"{added}\n\n{COUNT}\n\n{new}")
+    told = story.told()["new/Reader.py#size@1"]
+    assert _kinds(told) == {moved: ("move", "body"), born: ("introduced",)}
+
+
 def test_one_line_is_known_by_what_it_says_beside_its_name(story: Story) -> None:
     line = '= ("--all", "--durable", "fsync", "reference", "objects", "quiet", "no-ext", "text")\n'
     words = line.replace(", ", " + 1, ")
