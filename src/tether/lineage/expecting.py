@@ -33,13 +33,16 @@ class Lost(NamedTuple):
         return isinstance(other, Lost) and self.life == other.life
 
 
+Expected = Sight | Lost
+
+
 class Wanted:
     """What is expected in steps that are still to come."""
 
     def __init__(self, first: Sight) -> None:
-        self._by_step: dict[Oid, list[Sight | Lost]] = {path_history.FOLLOWING: [first]}
+        self._by_step: dict[Oid, list[Expected]] = {path_history.FOLLOWING: [first]}
         self._passed: dict[Oid, path_history.Step] = {}
-        self._done: dict[Oid, list[Sight | Lost]] = {}
+        self._done: dict[Oid, list[Expected]] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -59,7 +62,7 @@ class Wanted:
                 return step, some[0]
         return None
 
-    def in_step(self, step: path_history.Step) -> Iterator[tuple[path_history.Step, Sight | Lost]]:
+    def in_step(self, step: path_history.Step) -> Iterator[tuple[path_history.Step, Expected]]:
         """What is expected in the step that came, and in those that came too early.
 
         A commit may be younger than those that are made upon it: git shows it first then.
@@ -75,7 +78,7 @@ class Wanted:
                 yield self._passed[oid], expected
             waiting += [each for each in self._by_step if each in self._passed]
 
-    def add(self, step: Oid, expected: Sight | Lost) -> None:
+    def add(self, step: Oid, expected: Expected) -> None:
         if any(each.is_same(expected) for each in self._done.get(step, ())):
             return
         known = self._by_step.setdefault(step, [])

@@ -6,7 +6,7 @@ whole commit is looked at, and if it was in another file, that file's commits ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from tether.git import Change, Git, Oid, path_history
 from tether.git.path_history import PathHistory, Step
@@ -133,8 +133,8 @@ class Tracer:
         self._files.expect((path, oid) for oid in olds if not oid.is_null)
 
     def _before(
-        self, step: Step, expected: expecting.Sight | expecting.Lost
-    ) -> list[tuple[Oid, expecting.Sight | expecting.Lost]]:
+        self, step: Step, expected: expecting.Expected
+    ) -> list[tuple[Oid, expecting.Expected]]:
         """Where the symbol was in the steps before this one, after writing down what changed."""
         if isinstance(expected, expecting.Lost):
             there = self._before_loss(step, expected)
@@ -169,7 +169,7 @@ class Tracer:
 
     def _at_commit(
         self, commit: Oid, change: Change, sight: expecting.Sight, seen: glances.Glance | None
-    ) -> expecting.Sight | expecting.Lost | None:
+    ) -> expecting.Expected | None:
         """Where it was in its own file; None if it was not, or not in a way that is known."""
         glance = sight.glance
         if seen is not None:
@@ -242,7 +242,7 @@ class Tracer:
         parent: Oid | None,
         comparison: commits.Comparison | None,
         sight: expecting.Sight,
-    ) -> expecting.Sight | expecting.Lost | None:
+    ) -> expecting.Expected | None:
         """Where a symbol was that its own file did not have under its name.
 
         In another place of that file; in another file, which is followed next; or nowhere.
@@ -281,9 +281,7 @@ class Tracer:
         self._unknown += why
         return bool(why)
 
-    def _before_loss(
-        self, step: Step, lost: expecting.Lost
-    ) -> expecting.Sight | expecting.Lost | None:
+    def _before_loss(self, step: Step, lost: expecting.Lost) -> expecting.Expected | None:
         """The symbol in the version that the step before its deletion had, or further back."""
         if step.change is None or step.is_merge:
             return None  # on which side of a merge it was deleted is not looked for
@@ -340,9 +338,7 @@ class Tracer:
                 return (parent, expecting.Sight(seen, (*sight.rank, 0))) if seen else None
         return None
 
-    def _at_merge(
-        self, step: Step, sight: expecting.Sight
-    ) -> list[tuple[Oid, expecting.Sight | expecting.Lost]]:
+    def _at_merge(self, step: Step, sight: expecting.Sight) -> list[tuple[Oid, expecting.Expected]]:
         """Follow the parent that has the same; if none has, all that have it in some way."""
         glance = sight.glance
         path = glance.source.path
@@ -357,7 +353,7 @@ class Tracer:
             self._tell(step.oid, there, glance, changed.partners)
         if not ways:
             self._introduce(step.oid, sight)
-        found: list[tuple[Oid, expecting.Sight | expecting.Lost]] = []
+        found: list[tuple[Oid, expecting.Expected]] = []
         for turn, way in enumerate(ways):
             there = glances.at(way.before, way.partners.before[1])
             seen = expecting.Sight(there, (*sight.rank, turn))
@@ -369,8 +365,8 @@ class Tracer:
         return found
 
     def _at_parent(
-        self, step: Step, parent: Oid, sight: expecting.Sight, taken: Iterable[Oid] = ()
-    ) -> list[tuple[Oid, expecting.Sight | expecting.Lost]]:
+        self, step: Step, parent: Oid, sight: expecting.Sight, taken: Sequence[Oid] = ()
+    ) -> list[tuple[Oid, expecting.Expected]]:
         """The step before a merge that has what a parent has, rather one that is not yet taken.
 
         If none is known, the parent is where to go on.
