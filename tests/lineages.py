@@ -37,12 +37,13 @@ def all_forwards(git: Git, tip: Oid) -> Told:
     files = library.Library(git, library.InThisProcess())
     events = Listed()
     try:
-        standing = forwards.Forwards(files, events).run(tip)
+        state = forwards.Forwards(files, events).run(tip)
         found: Told = {}
-        for path, file in sorted(standing.state.files.items()):
-            source = files.source(path, file.oid)
-            assert source is not None
-            for number, version in enumerate(file.versions):
+        for path in state.files.paths():
+            file = state.files.get(path)
+            source = files.source(path, file.oid) if file and file.versions else None
+            for number, version in enumerate(file.versions if file and source else ()):
+                assert source is not None
                 found[_name(path, source.symbols[number])] = events.history(version)
         return found
     finally:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"
 # Another number, here and at the end of the schema, makes everybody derive everything again.
-VERSION = 7
+VERSION = 8
 _SCHEMA = """
 BEGIN;
 CREATE TABLE parsed_files (
@@ -95,40 +95,144 @@ CREATE TABLE quarantine (          -- files that a grammar hung or crashed at
     at      TEXT NOT NULL,
     PRIMARY KEY (blob, version)
 ) WITHOUT ROWID;
-CREATE TABLE identity_cursor (     -- up to where all symbols were followed
-    commit_oid TEXT NOT NULL,
-    engine     TEXT NOT NULL,      -- the version of what followed them
-    boundary   TEXT NOT NULL,      -- where a shallow clone ended then
-    written    BLOB NOT NULL       -- another one each time: by it, it is known who was here since
+CREATE TABLE lineage_nodes (       -- what edges run between, each by a small number
+    id   INTEGER PRIMARY KEY,
+    key  TEXT NOT NULL UNIQUE,     -- task:work:T1, decision:0021, node:ab12..., path:src/a.py
+    kind TEXT NOT NULL             -- task, decision, file, symbol, section, path
 );
-CREATE TABLE identity_events (     -- what commits did to symbols
-    number     INTEGER PRIMARY KEY,
-    node       TEXT NOT NULL,
-    commit_oid TEXT NOT NULL,
-    change     BLOB NOT NULL,      -- as MessagePack
-    previous   BLOB NOT NULL,      -- the numbers of the events before it, likewise
-    unknown    BLOB NOT NULL       -- why there may be more before it, likewise
+CREATE TABLE identity_state (      -- of everything below
+    engine   TEXT NOT NULL,        -- the version of what followed the symbols
+    boundary TEXT NOT NULL,        -- where a shallow clone ended then
+    written  BLOB NOT NULL         -- another one each time: by it, it is known who was here since
 );
-CREATE INDEX identity_events_by_node ON identity_events (node);
-CREATE TABLE identity_files (      -- as they stand at the cursor
-    path     BLOB PRIMARY KEY,
-    oid      TEXT NOT NULL,
-    versions BLOB NOT NULL         -- the node and the last event of each symbol, as MessagePack
+CREATE TABLE identity_commits (    -- those whose files and symbols were followed, parents first
+    number INTEGER PRIMARY KEY,
+    oid    TEXT NOT NULL UNIQUE,
+    at     INTEGER NOT NULL,       -- when it was made, in milliseconds
+    files  INTEGER NOT NULL        -- how many it changed
+);
+CREATE TABLE identity_parents (
+    child  INTEGER NOT NULL,
+    place  INTEGER NOT NULL,       -- 0 is the first parent
+    parent INTEGER NOT NULL,
+    PRIMARY KEY (child, place)
+) WITHOUT ROWID;
+CREATE INDEX identity_parents_by_parent ON identity_parents (parent);
+CREATE TABLE identity_events (     -- what commits did to files and symbols
+    number    INTEGER PRIMARY KEY,
+    node      INTEGER NOT NULL,
+    commit_no INTEGER NOT NULL,
+    kinds     TEXT NOT NULL,       -- `move body`; empty if there is nothing to tell
+    added     INTEGER NOT NULL,    -- lines
+    removed   INTEGER NOT NULL,
+    digest    INTEGER,             -- of its text after that; NULL if it has none any more
+    previous  INTEGER,             -- the event before it; those of a merge's other parents below
+    change    BLOB NOT NULL        -- places, confidence and more, as MessagePack
+);
+CREATE INDEX identity_events_by_node ON identity_events (node, digest);
+CREATE INDEX identity_events_by_commit ON identity_events (commit_no);
+CREATE TABLE identity_joins (      -- further events before an event
+    event    INTEGER NOT NULL,
+    previous INTEGER NOT NULL,
+    PRIMARY KEY (event, previous)
+) WITHOUT ROWID;
+CREATE TABLE identity_steps (      -- what a commit made of a path: it counts until the next step
+    path      BLOB NOT NULL,
+    commit_no INTEGER NOT NULL,
+    oid       TEXT NOT NULL,       -- empty if it was deleted
+    taken     INTEGER NOT NULL,    -- which parent a merge has it from, 0 if it is no such merge
+    file      INTEGER,             -- the last event of the file
+    versions  BLOB NOT NULL,       -- the last events of its symbols, as MessagePack
+    PRIMARY KEY (path, commit_no)
 ) WITHOUT ROWID;
 CREATE TABLE identity_graves (     -- what was deleted, if it should be brought back
-    path  BLOB NOT NULL,
-    life  BLOB NOT NULL,
-    node  TEXT NOT NULL,
-    event INTEGER NOT NULL,
-    steps INTEGER NOT NULL,        -- how many commits changed the path since, itself not counted
-    PRIMARY KEY (path, life)
+    path      BLOB NOT NULL,
+    commit_no INTEGER NOT NULL,
+    life      BLOB NOT NULL,
+    event     INTEGER NOT NULL,
+    PRIMARY KEY (path, commit_no, life)
+) WITHOUT ROWID;
+CREATE TABLE lineage_inputs (      -- what edges were derived from, so that they can be taken back
+    id      INTEGER PRIMARY KEY,
+    deriver TEXT NOT NULL,
+    scope   TEXT NOT NULL,         -- the checkout that says so; empty if it is of Git or the store
+    name    TEXT NOT NULL,         -- a commit, a task, a file
+    stamp   TEXT NOT NULL,         -- another one if it says something else now
+    UNIQUE (deriver, scope, name)
+);
+CREATE TABLE task_edges (          -- between tasks and decisions; subject, verb, object
+    id         INTEGER PRIMARY KEY,
+    scope      TEXT NOT NULL,
+    from_id    INTEGER NOT NULL,
+    to_id      INTEGER NOT NULL,
+    edge_type  TEXT NOT NULL,
+    source     TEXT NOT NULL,      -- the deriver
+    confidence REAL NOT NULL CHECK (confidence BETWEEN 0 AND 1),
+    at         TEXT NOT NULL,      -- when it first happened; empty if nobody knows
+    derived_at TEXT NOT NULL,
+    UNIQUE (scope, from_id, to_id, edge_type, source)
+);
+CREATE INDEX task_edges_from ON task_edges (from_id, edge_type);
+CREATE INDEX task_edges_to ON task_edges (to_id, edge_type);
+CREATE TABLE task_code_edges (     -- from tasks, decisions and documents to files and symbols
+    id         INTEGER PRIMARY KEY,
+    scope      TEXT NOT NULL,
+    from_id    INTEGER NOT NULL,
+    node_id    INTEGER NOT NULL,
+    node_kind  TEXT NOT NULL,
+    edge_type  TEXT NOT NULL,
+    source     TEXT NOT NULL,
+    confidence REAL NOT NULL CHECK (confidence BETWEEN 0 AND 1),
+    at         TEXT NOT NULL,
+    derived_at TEXT NOT NULL,
+    UNIQUE (scope, from_id, node_id, edge_type, source)
+);
+CREATE INDEX task_code_edges_from ON task_code_edges (from_id, edge_type);
+-- With all that says how many tasks share some code: a closure asks that of hundreds of nodes.
+CREATE INDEX task_code_edges_node
+    ON task_code_edges (node_id, edge_type, from_id, confidence, scope, at);
+CREATE TABLE task_evidence (       -- what an edge of task_edges stands on
+    edge       INTEGER NOT NULL,
+    input      INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    at         TEXT NOT NULL,
+    pointer    TEXT NOT NULL,
+    detail     TEXT NOT NULL,      -- as JSON
+    commit_no  INTEGER             -- the commit that shows it; NULL if it is a text that does
+);
+CREATE INDEX task_evidence_by_edge ON task_evidence (edge);
+CREATE INDEX task_evidence_by_input ON task_evidence (input);
+CREATE TABLE code_evidence (       -- the same of task_code_edges
+    edge       INTEGER NOT NULL,
+    input      INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    at         TEXT NOT NULL,
+    pointer    TEXT NOT NULL,
+    detail     TEXT NOT NULL,
+    commit_no  INTEGER
+);
+CREATE INDEX code_evidence_by_edge ON code_evidence (edge);
+CREATE INDEX code_evidence_by_input ON code_evidence (input);
+CREATE TABLE commit_tasks (        -- which commits are work on which tasks
+    commit_no  INTEGER NOT NULL,
+    task       INTEGER NOT NULL,   -- of lineage_nodes
+    confidence REAL NOT NULL,
+    how        TEXT NOT NULL,      -- subject, trailer, body, merge, claim
+    PRIMARY KEY (commit_no, task)
+) WITHOUT ROWID;
+CREATE INDEX commit_tasks_by_task ON commit_tasks (task);
+CREATE TABLE lineage_records (     -- what is told of tasks and decisions: stored strings
+    scope  TEXT NOT NULL,
+    node   INTEGER NOT NULL,       -- of lineage_nodes
+    record TEXT NOT NULL,          -- as JSON
+    PRIMARY KEY (scope, node)
 ) WITHOUT ROWID;
 -- With all that says when a task was touched, and by whom: a sweep asks that of every task.
 CREATE INDEX activities_by_task ON activities (task, task_source, kind, at, session)
     WHERE task <> '';
 CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
 CREATE INDEX activities_by_file ON activities (file, start);
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 COMMIT;
 """
 
@@ -187,9 +291,11 @@ class Index:
             self.close()
             return None
 
-    def write(self, work: Callable[[sqlite3.Connection], object]) -> bool:
+    def write(
+        self, work: Callable[[sqlite3.Connection], object], *, wait_seconds: float = 0
+    ) -> bool:
         """Change the index, if nobody else is at it. False if it stays as it is: no harm done."""
-        lock = files.Lock(os.path.join(self._store_dir, LOCK_NAME), "index", wait_seconds=0)
+        lock = files.Lock(os.path.join(self._store_dir, LOCK_NAME), "index", wait_seconds)
         try:
             lock.acquire()
         except (errors.FileError, errors.NotFound):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
+from tether.git import Oid
 from tether.hints import NamedTuple
 from tether.lineage import sources
 
@@ -42,6 +43,19 @@ def node_id(source: sources.Source, number: int) -> str:
         digest.update(b"%d " % len(encoded) + encoded)
     digest.update(source.text(number))
     return f"{_PREFIX}{digest.hexdigest()}"
+
+
+def file_id(path: str, oid: Oid) -> str:
+    """The same of a file: what it had in it when it was born is told by the id of its content."""
+    digest = hashlib.blake2b(digest_size=12)
+    for part in (path, "file", oid):
+        encoded = part.encode("utf-8", "surrogateescape")
+        digest.update(b"%d " % len(encoded) + encoded)
+    return f"{_PREFIX}{digest.hexdigest()}"
+
+
+def file_life(path: str, oid: Oid) -> Life:
+    return Life(path, "file", path, oid.encode())
 
 
 def life(source: sources.Source, number: int) -> Life:

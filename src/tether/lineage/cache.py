@@ -19,6 +19,8 @@ from tether.lineage import languages, library, symbols
 MAX_ROWS = 200_000
 MAX_BYTES = 256 * 1024 * 1024
 _WRITTEN_AT_ONCE = 2000
+# Others are parsing too, and what they write takes a moment.
+_WAIT_SECONDS = 5.0
 _GET = "SELECT outline FROM outlines WHERE blob = ? AND version = ?"
 _PUT = "INSERT OR REPLACE INTO outlines (blob, version, outline) VALUES (?, ?, ?)"
 _ROWS = "SELECT max(id) - min(id) + 1 FROM outlines"
@@ -65,7 +67,7 @@ class Cached:
         rows = [(*key, raw) for key, raw in self._fresh.items()]
         self._fresh.clear()
         if rows:
-            self._index.write(lambda connection: keep(connection, rows))
+            self._index.write(lambda connection: keep(connection, rows), wait_seconds=_WAIT_SECONDS)
 
 
 def keep(

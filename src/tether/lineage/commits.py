@@ -124,6 +124,10 @@ class Comparison:
         matcher.run()
         return Matched(matcher, olds, news)
 
+    def renamed(self) -> dict[str, str]:
+        """What deleted files became; of those in which symbols are looked for."""
+        return self._renames.pairs()
+
     def namesake(self, path: str) -> tuple[str, Oid] | None:
         """What an added file surely was before: a deleted one of the same name or content.
 

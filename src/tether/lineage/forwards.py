@@ -1,14 +1,16 @@
-"""The identity of every symbol, forwards through the whole history.
+"""The identity of every file and symbol, forwards through the whole history.
 
 The same decisions as in `tracing`, made commit by commit for all files at once. What stands in a
-file is a version of a node; a commit that changes it makes an event, which knows the event before
-it. So the history of a symbol as it stands somewhere is the walk back from its last event.
+file is a version of a node, and so is the file itself; a commit that changes it makes an event,
+which knows the event before it. So the history of a symbol as it stands somewhere is the walk back
+from its last event.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tether.git import Change, Commit, Oid
 from tether.hints import NamedTuple, Protocol
@@ -17,19 +19,23 @@ from tether.lineage import (
     changes,
     commits,
     cuts,
+    filesteps,
     graves,
     history,
     library,
+    linecounts,
     matching,
     merges,
     places,
     relating,
+    shelves,
     sources,
     tracing,
 )
 
 # Commits whose files are read from git at once.
 _AHEAD = 64
+_SAME_FILE = "the same file"
 
 
 class Event(NamedTuple):
@@ -43,6 +49,9 @@ class Event(NamedTuple):
     """The numbers of the events before it, the first parent's first; none at its birth."""
     unknown: tuple[str, ...] = ()
     """Why there may be more before it."""
+    lines: linecounts.Counts = linecounts.NONE
+    digest: int | None = None
+    """Of its text after that; None if it has none."""
 
 
 class Events(Protocol):
@@ -59,72 +68,130 @@ class Version(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file that stands somewhere: its content, and the versions of its symbols."""
+    """A file that stands somewhere: its content, itself, and the versions of its symbols."""
 
     oid: Oid
+    own: Version
     versions: tuple[Version, ...]
-
-
-Files = dict[str, File]
-
-
-class Unknown(Exception):
-    """A commit has a parent of which nothing is known."""
 
 
 class State(NamedTuple):
     """What stands in the files of a commit, and what does not any more."""
 
-    files: Files
-    yards: graves.Yards
+    files: shelves.Shelf[File]
+    yards: shelves.Shelf[graves.Yard]
 
 
-class Standing(NamedTuple):
-    """Everything that is known at a commit."""
+class Step(NamedTuple):
+    """What a commit made of one path."""
 
-    commit: Oid
-    state: State
+    path: str
+    file: File | None
+    """None if it is gone."""
+    taken: int
+    """Which parent a merge has it from; 0 if it is no merge, -1 if it is as in none."""
+    gone: dict[bytes, int]
+    """By their lives, the events that deleted what stood there."""
+
+
+class Done(NamedTuple):
+    """A commit that was followed."""
+
+    commit: Commit
+    parents: tuple[Oid, ...]
+    """Those that are here."""
+    steps: list[Step]
+
+
+class Known(Protocol):
+    """What was found out before, and is kept somewhere."""
+
+    def state(self, commit: Oid) -> State | None:
+        """What stands at a commit that was followed; None if it was not."""
+        ...
+
+    def former(self, node: str) -> Iterable[str]:
+        """The paths that a file had before it was moved."""
+        ...
+
+
+class _Nothing:
+    """Nothing was found out before."""
+
+    def state(self, commit: Oid) -> State | None:
+        del commit
+        return None
+
+    def former(self, node: str) -> Iterable[str]:
+        del node
+        return ()
 
 
 class Forwards:
-    """Follows all symbols to a tip, from the first commits or from where it was before."""
+    """Follows all files and symbols to a tip, from the first commits or from what is known."""
 
-    def __init__(
-        self, files: library.Library, events: Events, since: Standing | None = None
-    ) -> None:
+    def __init__(self, files: library.Library, events: Events, known: Known | None = None) -> None:
         self.files = files
         self.events = events
-        self.commits = 0
-        self._since = since
-        self._states: dict[Oid, State] = {since.commit: since.state} if since else {}
+        self.known: Known = known or _Nothing()
+        self._states: dict[Oid, State] = {}
         self._children: dict[Oid, int] = {}
+        self._former: dict[str, dict[str, None]] = {}
 
-    def run(self, tip: Oid) -> Standing:
-        """Everything up to a commit; `Unknown` if that does not follow from what is known."""
-        known = [self._since.commit] if self._since else []
-        log = self.files.git.log([tip], exclude=known, parents_first=True, with_merges=True)
-        every = list(log)
-        here = {*known, *(commit.oid for commit in every)}
+    def run(self, tip: Oid) -> State:
+        """What stands at a commit, after everything before it was followed."""
+        for _ in self.follow(self.files.git.log([tip], parents_first=True, with_merges=True)):
+            pass
+        return self._states[tip]
+
+    def follow(self, new: Iterable[Commit]) -> Iterator[Done]:
+        """Follow commits, each after its parents, which are known or among them."""
+        every = list(new)
+        last = every[-1].oid if every else None
         for parent in (parent for commit in every for parent in commit.parents):
             self._children[parent] = self._children.get(parent, 0) + 1
-            if known and parent not in here:
-                raise Unknown
         for first in range(0, len(every), _AHEAD):
             some = every[first : first + _AHEAD]
             self.files.expect(_contents(some))
             for commit in some:
-                self._states[commit.oid] = self._after(commit)
-        self.commits = len(every)
-        return Standing(tip, self._states[tip])
+                yield self._after(commit, keeps=commit.oid == last)
 
-    def _after(self, commit: Commit) -> State:
-        parents = [parent for parent in commit.parents if parent in self._states]
-        states = [self._states[parent] for parent in parents]
-        for parent in parents:
+    def moved(self, node: str, path: str) -> None:
+        """Remember where a file was before it was moved."""
+        self._former.setdefault(node, {})[path] = None
+
+    def former(self, node: str) -> Iterable[str]:
+        """Where a file was before it was moved."""
+        return dict.fromkeys([*self._former.get(node, ()), *self.known.former(node)])
+
+    def _after(self, commit: Commit, *, keeps: bool) -> Done:
+        parents: list[Oid] = []
+        states: list[State] = []
+        is_last_child = True
+        for parent in commit.parents:
+            state = self._states.get(parent) or self.known.state(parent)
             self._children[parent] -= 1
-            if not self._children[parent]:
-                del self._states[parent]
-        return _Step(self, commit, parents, states).run()
+            is_over = not self._children[parent]
+            if is_over:
+                self._states.pop(parent, None)
+            elif state is not None:
+                self._states[parent] = state
+            if state is not None:
+                is_last_child = is_over if not parents else is_last_child
+                parents.append(parent)
+                states.append(state)
+        if not states:
+            first = State(shelves.Shelf(), shelves.Shelf())
+        elif is_last_child:
+            first = states[0]
+        else:
+            first = State(states[0].files.copy(), states[0].yards.copy())
+        steps, yards = _Step(self, commit, parents, states).run()
+        first.files.put({step.path: step.file for step in steps})
+        first.yards.put(yards)
+        if keeps or self._children.get(commit.oid):
+            self._states[commit.oid] = first
+        return Done(commit, tuple(parents), steps)
 
 
 class _Step:
@@ -139,64 +206,123 @@ class _Step:
         self._parents = parents
         self._states = states
         self._links: relating.Links | None = None
+        self._every = {each.path: each for each in commit.changes if filesteps.is_followed(each)}
         self._changes = {each.path: each for each in commits.code_files(list(commit.changes))}
         self._cuts: dict[str, tuple[str, ...]] = {}
         self._gone: dict[str, dict[bytes, tuple[str, int]]] = {}
         """Who was deleted from which path, by their lives."""
+        self._taken: dict[str, int] = {}
         message = f"{commit.subject}\n\n{commit.body}".encode("utf-8", "surrogateescape")
         self._is_revert = births.says_revert(message)
 
-    def run(self) -> State:
-        first = self._states[0] if self._states else State({}, {})
-        changed = list(self._changes.values())
-        if not changed:
-            return first
-        files, yards = dict(first.files), dict(first.yards)
-        for path in self._changes:
-            files.pop(path, None)
-            yards.pop(path, None)
+    def run(self) -> tuple[list[Step], dict[str, graves.Yard | None]]:
+        """What it made of each path, and what of what lies buried there."""
+        if not self._every and not self._changes:
+            return [], {}
+        paths = dict.fromkeys([*self._every, *self._changes])
         if len(self._states) > 1:
-            files.update(self._merged(changed))
-            yards.update(self._yards_as_elsewhere(changed))
+            files = dict(self._merged(list(paths)))
+            yards = dict(self._yards_as_elsewhere(list(paths)))
         else:
-            files.update(self._matched(changed))
-            yards.update(self._yards_after(first, changed))
-        return State(files, yards)
+            files = dict(self._matched())
+            yards = dict(self._yards_after(list(paths)))
+        steps = [
+            Step(
+                path,
+                files.get(path),
+                self._taken.get(path, -1 if len(self._states) > 1 else 0),
+                {life: event for life, (_, event) in self._gone.get(path, {}).items()},
+            )
+            for path in paths
+        ]
+        return steps, yards
 
-    def _yards_after(
-        self, first: State, changed: list[Change]
-    ) -> Iterator[tuple[str, graves.Yard]]:
-        for change in changed:
-            yard, gone = first.yards.get(change.path), self._gone.get(change.path, {})
+    def _yards_after(self, paths: list[str]) -> Iterator[tuple[str, graves.Yard]]:
+        for path in paths:
+            yard = self._states[0].yards.get(path) if self._states else None
+            gone = self._gone.get(path, {})
             if yard is not None or gone:
-                yield change.path, (yard or graves.Yard()).after(gone)
+                yield path, (yard or graves.Yard()).after(gone)
 
-    def _yards_as_elsewhere(self, changed: list[Change]) -> Iterator[tuple[str, graves.Yard]]:
+    def _yards_as_elsewhere(self, paths: list[str]) -> Iterator[tuple[str, graves.Yard | None]]:
         """Of those paths that are as in another parent, or as absent as there."""
-        for change in changed:
-            wanted = None if change.new_oid.is_null else change.new_oid
-            for state in self._states[1:]:
-                file = state.files.get(change.path)
-                if (file.oid if file else None) == wanted:
-                    if change.path in state.yards:
-                        yield change.path, state.yards[change.path]
-                    break
+        for path in paths:
+            taken = self._taken.get(path)
+            yield path, self._states[taken].yards.get(path) if taken else None
 
-    def _matched(self, changed: list[Change]) -> Iterator[tuple[str, File]]:
+    def _matched(self) -> Iterator[tuple[str, File]]:
         """The files that an ordinary commit changed."""
-        parent = self._parents[0] if self._parents else None
-        comparison = commits.Comparison(self._files, parent, self._commit.oid)
-        matched = comparison.matched(changed)
-        self._links = relating.Links(matched.matcher)
-        for file, path in enumerate(matched.news):
-            source = matched.matcher.after[file]
-            versions = [
-                self._version(matched, source, number, matched.matcher.by_after.get((file, number)))
+        renamed = filesteps.renamed(list(self._every.values()), self._files.data)
+        sides: dict[str, tuple[bytes, bytes]] = {}
+        told: dict[str, tuple[Version, ...]] = {}
+        if self._changes:
+            parent = self._parents[0] if self._parents else None
+            comparison = commits.Comparison(self._files, parent, self._commit.oid)
+            matched = comparison.matched(list(self._changes.values()))
+            renamed |= comparison.renamed()
+            self._links = relating.Links(matched.matcher)
+            for file, path in enumerate(matched.news):
+                told[path] = self._versions(matched, file)
+            for file, number in matched.matcher.left_before():
+                self._delete(matched.matcher.before[file], number)
+            sides = _sides(matched, renamed)
+        was = {new: old for old, new in renamed.items()}
+        for path, change in self._every.items():
+            counts = linecounts.between(*sides[path]) if path in sides else linecounts.NONE
+            if filesteps.is_there(change.new_mode):
+                own = self._own(change, was.get(path, path), counts)
+                yield path, File(change.new_oid, own, told.get(path, ()))
+            elif path not in renamed:
+                self._delete_file(change, counts)
+
+    def _own(self, change: Change, old_path: str, counts: linecounts.Counts) -> Version:
+        """The file itself, after an ordinary commit."""
+        old = self._states[0].files.get(old_path) if self._states else None
+        here = filesteps.place(change.path)
+        digest = filesteps.digest(change.new_oid)
+        if old is None:
+            return self._introduce_file(change, here, counts, digest)
+        kinds = filesteps.kinds(change, old_path, old.oid)
+        if not kinds:
+            return old.own
+        if old_path != change.path:
+            self._engine.moved(old.own.node, old_path)
+        there = filesteps.place(old_path)
+        told = history.Change(self._commit.oid, kinds, there, here, 1.0, _SAME_FILE)
+        return self._add(old.own.node, told, (old.own.event,), (), counts, digest)
+
+    def _introduce_file(
+        self, change: Change, here: history.Place, counts: linecounts.Counts, digest: int
+    ) -> Version:
+        node = births.file_id(change.path, change.new_oid)
+        told = history.Change(self._commit.oid, ("introduced",), None, here, 1.0, tracing.NOT_THERE)
+        if cut := cuts.before(self._files, self._commit.oid, change.path, ()):
+            return self._add(node, told._replace(kinds=()), (), cut, counts, digest)
+        life = births.file_life(change.path, change.new_oid).digest
+        grave = self._grave(change.path, life)
+        if grave is not None:
+            told = told._replace(confidence=0.95, evidence=tracing.BROUGHT_BACK)
+            return self._add(grave.node, told, (grave.event,), (), counts, digest)
+        return self._add(node, told, (), (), counts, digest)
+
+    def _delete_file(self, change: Change, counts: linecounts.Counts) -> None:
+        old = self._states[0].files.get(change.path) if self._states else None
+        if old is None:
+            return
+        there, why = filesteps.place(change.path), tracing.NOT_THERE_ANY_MORE
+        told = history.Change(self._commit.oid, ("deleted",), there, None, 1.0, why)
+        version = self._add(old.own.node, told, (old.own.event,), (), counts)
+        gone = self._gone.setdefault(change.path, {})
+        gone[births.file_life(change.path, change.old_oid).digest] = version
+
+    def _versions(self, matched: commits.Matched, file: int) -> tuple[Version, ...]:
+        source, partners = matched.matcher.after[file], matched.matcher.by_after
+        return tuple(
+            [
+                self._version(matched, source, number, partners.get((file, number)))
                 for number in range(len(source.symbols))
             ]
-            yield path, File(self._changes[path].new_oid, tuple(versions))
-        for file, number in matched.matcher.left_before():
-            self._delete(matched.matcher.before[file], number)
+        )
 
     def _version(
         self,
@@ -211,11 +337,21 @@ class _Step:
         known = self._known(0, matched.olds[file], old)
         if known is None:
             return self._introduce(after, number)
-        return self._change(known, matched.matcher.before[file], partners, after, number)
+        before = matched.matcher.before[file]
+        if _is_untouched(before, old, after, number):
+            return known
+        return self._change(known, before, partners, after, number)
 
     def _known(self, parent: int, path: str, number: int) -> Version | None:
         file = self._states[parent].files.get(path) if self._states else None
         return file.versions[number] if file and number < len(file.versions) else None
+
+    def _grave(self, path: str, life: bytes) -> graves.Grave | None:
+        """Who may be brought back by this commit."""
+        if not self._is_revert or len(self._states) != 1:
+            return None
+        yard = self._states[0].yards.get(path)
+        return yard.find(life) if yard else None
 
     def _change(
         self,
@@ -238,23 +374,24 @@ class _Step:
             partners.confidence,
             partners.evidence,
         )
-        return self._add(known.node, change, (known.event,))
+        texts = before.own_text(old), after.own_text(number)
+        counts, digest = linecounts.between(*texts), _digest(texts[1])
+        return self._add(known.node, change, (known.event,), (), counts, digest)
 
     def _introduce(self, after: sources.Source, number: int) -> Version:
         here = places.place(after, number)
         kinds: tuple[history.ChangeKind, ...] = ("introduced",)
-        if cut := self._cut(after.path):
-            untold = history.Change(self._commit.oid, (), None, here, 1.0, tracing.NOT_THERE)
-            return self._add(births.node_id(after, number), untold, (), cut)
-        grave = None
-        if self._is_revert and len(self._states) == 1:
-            yard = self._states[0].yards.get(after.path)
-            grave = yard.find(births.life(after, number).digest) if yard else None
-        if grave is not None:
-            told = history.Change(self._commit.oid, kinds, None, here, 0.95, tracing.BROUGHT_BACK)
-            return self._add(grave.node, told, (grave.event,))
+        own = after.own_text(number)
+        counts, digest = linecounts.between(b"", own), _digest(own)
         told = history.Change(self._commit.oid, kinds, None, here, 1.0, tracing.NOT_THERE)
-        return self._add(births.node_id(after, number), told, ())
+        if cut := self._cut(after.path):
+            untold = told._replace(kinds=())
+            return self._add(births.node_id(after, number), untold, (), cut, counts, digest)
+        grave = self._grave(after.path, births.life(after, number).digest)
+        if grave is not None:
+            told = told._replace(confidence=0.95, evidence=tracing.BROUGHT_BACK)
+            return self._add(grave.node, told, (grave.event,), (), counts, digest)
+        return self._add(births.node_id(after, number), told, (), (), counts, digest)
 
     def _cut(self, path: str) -> tuple[str, ...]:
         """Why it is not known what was before in a file."""
@@ -283,9 +420,10 @@ class _Step:
             unread = cuts.unread(self._files, before.path)
             self._add(known.node, told._replace(kinds=()), (known.event,), unread)
             return
-        version = self._add(known.node, told, (known.event,))
+        counts = linecounts.between(before.own_text(number), b"")
+        version = self._add(known.node, told, (known.event,), (), counts)
         gone = self._gone.setdefault(before.path, {})
-        gone.setdefault(births.life(before, number).digest, (version.node, version.event))
+        gone.setdefault(births.life(before, number).digest, version)
 
     def _add(
         self,
@@ -293,31 +431,59 @@ class _Step:
         change: history.Change,
         previous: tuple[int, ...],
         unknown: tuple[str, ...] = (),
+        lines: linecounts.Counts = linecounts.NONE,
+        digest: int | None = None,
     ) -> Version:
         if self._links is not None:
             change = change._replace(related=self._links.of(change.before, change.after))
-        return Version(node, self._engine.events.add(Event(node, change, previous, unknown)))
+        event = Event(node, change, previous, unknown, lines, digest)
+        return Version(node, self._engine.events.add(event))
 
-    def _merged(self, changed: list[Change]) -> Iterator[tuple[str, File]]:
+    def _merged(self, paths: list[str]) -> Iterator[tuple[str, File]]:
         """The files in which a merge differs from its first parent."""
         merge = merges.Merge(self._files, self._commit.oid, self._parents)
-        for change in changed:
-            if not change.new_mode.startswith("100"):
-                continue
-            taken = self._as_in_another_parent(change.path, change.new_oid)
-            after = None if taken else self._files.source(change.path, change.new_oid)
-            if taken is not None:
-                yield change.path, taken
-            elif after is not None:
-                numbers = range(len(after.symbols))
-                versions = [self._united(merge, after, number) for number in numbers]
-                yield change.path, File(change.new_oid, tuple(versions))
+        for path in paths:
+            change = self._every.get(path) or self._changes[path]
+            is_there = filesteps.is_there(change.new_mode)
+            taken = self._parent_with(path, change.new_oid if is_there else None)
+            if taken:
+                self._taken[path] = taken
+                file = self._states[taken].files.get(path)
+                if file is not None:
+                    yield path, file
+            elif is_there:
+                source = self._files.source(path, change.new_oid)
+                numbers = range(len(source.symbols)) if source else ()
+                versions = [self._united(merge, source, n) for n in numbers] if source else []
+                yield path, File(change.new_oid, self._united_file(change), tuple(versions))
 
-    def _as_in_another_parent(self, path: str, oid: Oid) -> File | None:
-        for state in self._states[1:]:
-            if path in state.files and state.files[path].oid == oid:
-                return state.files[path]
-        return None
+    def _parent_with(self, path: str, oid: Oid | None) -> int:
+        """The first of the other parents that has a path so, or has none; 0 if there is none."""
+        for number, state in enumerate(self._states):
+            file = state.files.get(path) if number else None
+            if number and (file.oid if file else None) == oid:
+                return number
+        return 0
+
+    def _united_file(self, change: Change) -> Version:
+        """A file that is like in none of the parents."""
+        found = [file.own for state in self._states if (file := state.files.get(change.path))]
+        here = filesteps.place(change.path)
+        digest = filesteps.digest(change.new_oid)
+        if not found:
+            return self._introduce_file(change, here, linecounts.NONE, digest)
+        node = found[0].node
+        # Where one branch moved it and another one changed it, that has it in its old place.
+        for path in self._engine.former(node):
+            for state in self._states:
+                file = state.files.get(path)
+                if file is not None and file.own.node == node:
+                    found.append(file.own)
+        previous = tuple(dict.fromkeys(version.event for version in found))
+        if len(previous) == 1:
+            return found[0]
+        told = history.Change(self._commit.oid, (), here, here, 1.0, _SAME_FILE)
+        return self._add(node, told, previous, (), linecounts.NONE, digest)
 
     def _united(self, merge: merges.Merge, after: sources.Source, number: int) -> Version:
         """A symbol of a file that is like in none of the parents."""
@@ -342,7 +508,39 @@ class _Step:
             way.partners.confidence,
             way.partners.evidence,
         )
-        return self._add(found[0].node, change, previous)
+        own = after.own_text(number)
+        counts = linecounts.between(way.before.own_text(way.partners.before[1]), own)
+        return self._add(found[0].node, change, previous, (), counts, _digest(own))
+
+
+def _sides(matched: commits.Matched, renamed: dict[str, str]) -> dict[str, tuple[bytes, bytes]]:
+    """The texts of files with symbols before and after, by the path that each has at last."""
+    befores = {
+        renamed.get(path, path): source.data
+        for path, source in zip(matched.olds, matched.matcher.before, strict=True)
+    }
+    afters = {
+        path: source.data for path, source in zip(matched.news, matched.matcher.after, strict=True)
+    }
+    paths = {**befores, **afters}
+    return {path: (befores.get(path, b""), afters.get(path, b"")) for path in paths}
+
+
+def _is_untouched(before: sources.Source, old: int, after: sources.Source, new: int) -> bool:
+    """Whether a symbol is as it was in all respects: most are."""
+    was, now = before.symbols[old], after.symbols[new]
+    return (
+        was.name == now.name
+        and was.container == now.container
+        and before.path == after.path
+        and before.text(old) == after.text(new)
+    )
+
+
+def _digest(text: bytes) -> int:
+    """The same for the same text."""
+    raw = hashlib.blake2b(text, digest_size=8).digest()
+    return int.from_bytes(raw, "big", signed=True)
 
 
 def _contents(some: list[Commit]) -> list[tuple[str, Oid]]:

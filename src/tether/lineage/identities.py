@@ -1,39 +1,57 @@
-"""The identities of all symbols in the index: made by `forwards`, brought up to a commit, asked."""
+"""The identities of all files and symbols in the index: brought up to a commit, and asked.
+
+Commits are followed once, whichever branches they are on, and what each made of a path is kept as a
+step. So what stood somewhere at a commit is the last step on the way of first parents to it, and
+following may go on from any commit that is known: another branch, a rebase, a reading that was
+killed. What no branch has any more stays, and nobody comes by it.
+"""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
+import itertools
 import os
 import sqlite3
-from collections.abc import Iterator
-
-import msgspec
+from collections.abc import Iterable, Iterator
 
 from tether import index
 from tether.git import Oid, objects
 from tether.hints import Any, NamedTuple
-from tether.lineage import encoding, forwards, graves, history, languages, library
+from tether.lineage import forwards, history, kept, languages, library
 
 # Another number makes everybody follow all symbols anew, because they come out otherwise.
-ENGINE_VERSION = 3
-_CHANGE = msgspec.msgpack.Decoder(encoding.ChangeWire)
-_VERSIONS = msgspec.msgpack.Decoder(list[tuple[str, int]])
-_CURSOR = "SELECT commit_oid, engine, boundary, written FROM identity_cursor"
-_FILES = "SELECT path, oid, versions FROM identity_files"
-_GRAVES = "SELECT path, life, node, event, steps FROM identity_graves"
-_LAST = "SELECT max(number) FROM identity_events"
-_EVENT = "SELECT change, previous, unknown FROM identity_events WHERE number = ?"
-_OF_NODE = "SELECT max(number) FROM identity_events WHERE node = ?"
-_ADD = "INSERT INTO identity_events VALUES (?, ?, ?, ?, ?, ?)"
-_CLEAR = (
-    "DELETE FROM identity_cursor",
-    "DELETE FROM identity_files",
-    "DELETE FROM identity_graves",
-    "DELETE FROM identity_events",
+ENGINE_VERSION = 4
+# So much is written down together: who is killed loses no more.
+_BATCH_EVENTS = 4000
+_WAIT_SECONDS = 20.0
+_MAX_ATTEMPTS = 4
+_STATE = "SELECT engine, boundary, written FROM identity_state"
+_NUMBER = "SELECT number FROM identity_commits WHERE oid = ?"
+_LAST = (
+    "SELECT coalesce((SELECT max(number) FROM identity_commits), 0),"
+    " coalesce((SELECT max(number) FROM identity_events), 0)"
 )
-
-_Rows = list[tuple[Any, ...]]
+_TIPS = "SELECT oid FROM identity_commits WHERE number NOT IN (SELECT parent FROM identity_parents)"
+_CLEAR = (
+    "DELETE FROM identity_state",
+    "DELETE FROM identity_commits",
+    "DELETE FROM identity_parents",
+    "DELETE FROM identity_events",
+    "DELETE FROM identity_joins",
+    "DELETE FROM identity_steps",
+    "DELETE FROM identity_graves",
+    "DELETE FROM commit_tasks",
+)
+_ADD_COMMIT = "INSERT INTO identity_commits VALUES (?, ?, ?, ?)"
+_ADD_PARENT = "INSERT INTO identity_parents VALUES (?, ?, ?)"
+_ADD_EVENT = (
+    "INSERT INTO identity_events VALUES"
+    " (?, (SELECT id FROM lineage_nodes WHERE key = ?), ?, ?, ?, ?, ?, ?, ?)"
+)
+_ADD_JOIN = "INSERT OR IGNORE INTO identity_joins VALUES (?, ?)"
+_ADD_STEP = "INSERT INTO identity_steps VALUES (?, ?, ?, ?, ?, ?)"
+_ADD_GRAVE = "INSERT OR IGNORE INTO identity_graves VALUES (?, ?, ?, ?)"
+_ADD_NODE = "INSERT OR IGNORE INTO lineage_nodes (key, kind) VALUES (?, ?)"
 
 
 class Built(NamedTuple):
@@ -46,203 +64,206 @@ class Built(NamedTuple):
     is_anew: bool
     """Whether everything was followed from the beginning."""
     is_kept: bool
-    """Whether the index has it now; not if somebody else was at it or it cannot be written."""
+    """Whether the index has it now; not if it cannot be written."""
+    is_whole: bool = True
+    """Whether the commit was reached; not if only so many were wanted."""
 
 
 class _Overtaken(Exception):
     """Somebody else wrote identities since these were begun."""
 
 
-class _Base(NamedTuple):
-    """What is built upon, as it was at one time."""
-
-    standing: forwards.Standing
-    next_event: int
-    written: bytes
+class _Unwritable(Exception):
+    """The index cannot be written."""
 
 
-class _Sink:
-    """Events on their way into the index, out of memory."""
+class _Batch:
+    """Commits on their way into the index, with their events."""
 
-    def __init__(self, first: int) -> None:
-        self.connection = sqlite3.connect("", isolation_level=None)
-        self.connection.execute(
-            "CREATE TABLE events"
-            " (number INTEGER, node TEXT, oid TEXT, change BLOB, previous BLOB, unknown BLOB)"
-        )
-        self.connection.execute("BEGIN")
-        self._next = self.first = first
+    def __init__(self, last_commit: int, last_event: int) -> None:
+        self.numbers: dict[Oid, int] = {}
+        """Of the commits that are written down or in here, as far as they were needed."""
+        self.next_commit, self.next_event = last_commit + 1, last_event + 1
+        self.rows: dict[str, list[tuple[Any, ...]]] = {}
+        self.events: list[tuple[int, forwards.Event]] = []
+        self.empty()
 
-    @property
-    def count(self) -> int:
-        return self._next - self.first
+    def empty(self) -> None:
+        self.events = []
+        statements = (_ADD_NODE, _ADD_COMMIT, _ADD_PARENT, _ADD_JOIN, _ADD_STEP, _ADD_GRAVE)
+        self.rows = {statement: [] for statement in statements}
 
     def add(self, event: forwards.Event) -> int:
-        number = self._next
-        self._next += 1
-        change = msgspec.msgpack.encode(encoding.change_out(event.change))
-        previous = msgspec.msgpack.encode(event.previous)
-        unknown = msgspec.msgpack.encode([encoding.path_out(each) for each in event.unknown])
-        row = (number, event.node, str(event.change.commit), change, previous, unknown)
-        self.connection.execute("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", row)
+        number = self.next_event
+        self.next_event += 1
+        self.events.append((number, event))
         return number
 
-    def rows(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.connection.execute("SELECT * FROM events ORDER BY number"))
+    def done(self, done: forwards.Done, parents: list[int]) -> None:
+        """A commit was followed, and what it did was added."""
+        commit, number = done.commit, self.next_commit
+        self.next_commit += 1
+        self.numbers[commit.oid] = number
+        rows = self.rows
+        rows[_ADD_COMMIT].append((number, commit.oid, commit.committed_ms, len(commit.changes)))
+        rows[_ADD_PARENT] += [(number, place, parent) for place, parent in enumerate(parents)]
+        for step in done.steps:
+            path = objects.path_bytes(step.path)
+            rows[_ADD_STEP].append((path, number, *kept.step_out(step)))
+            rows[_ADD_GRAVE] += [(path, number, life, e) for life, e in step.gone.items()]
+
+    def event_rows(self) -> Iterator[tuple[Any, ...]]:
+        for number, event in self.events:
+            change = event.change
+            place = change.after or change.before
+            kind = place.kind if place else ""
+            kind = kind if kind in ("file", "section") else "symbol"
+            self.rows[_ADD_NODE].append((event.node, kind))
+            previous = event.previous
+            self.rows[_ADD_JOIN] += [(number, each) for each in previous[1:]]
+            yield (
+                *(number, event.node, self.numbers[change.commit], " ".join(change.kinds)),
+                *(event.lines.added, event.lines.removed, event.digest),
+                *(previous[0] if previous else None, kept.change_out(change, event.unknown)),
+            )
 
 
 class Identities:
-    """What one index knows of all symbols."""
+    """What one index knows of all files and symbols."""
 
     def __init__(self, store_dir: str) -> None:
         self._index = index.Index(store_dir)
 
-    def commit(self) -> Oid | None:
-        """Up to where everything is known; None if nothing is, or it was found in another way."""
-        for oid, engine, *_ in self._index.rows(_CURSOR):
-            return Oid(oid) if engine == _engine() else None
-        return None
+    def close(self) -> None:
+        self._index.close()
 
-    def bring(self, files: library.Library, tip: Oid, *, anew: bool = False) -> Built:
-        """Follow all symbols up to a commit, from where it was left or from the beginning."""
-        base = None if anew else self._base(_boundary(files))
-        if base is not None and base.standing.commit == tip:
-            return Built(tip, 0, 0, is_anew=False, is_kept=True)
-        if base is not None:
-            with contextlib.suppress(forwards.Unknown):
-                return self._follow(files, tip, base)
-        return self._follow(files, tip, None)
+    def knows(self, commit: Oid, boundary: str | None = None) -> bool:
+        """Whether everything is known up to a commit, as this engine finds it."""
+        for engine, was, _ in self._index.rows(_STATE):
+            if engine == _engine() and boundary in (None, was):
+                return bool(self._index.rows(_NUMBER, (commit,)))
+        return False
+
+    def tips(self) -> list[Oid]:
+        """The last commits that are known; none if they were followed by another engine."""
+        if not any(engine == _engine() for engine, *_ in self._index.rows(_STATE)):
+            return []
+        return [Oid(oid) for (oid,) in self._index.rows(_TIPS)]
+
+    def bring(
+        self, files: library.Library, tip: Oid, *, anew: bool = False, at_most: int | None = None
+    ) -> Built:
+        """Follow all symbols up to a commit, from what is known; of new commits only so many."""
+        boundary = boundary_of(files.boundary)
+        commits, events, is_anew, is_whole = 0, 0, False, False
+        for _ in range(_MAX_ATTEMPTS):
+            try:
+                if anew or not self._is_ours(boundary):
+                    self._begin(boundary)
+                    is_anew, anew = True, False
+                for done in self._follow(files, tip, at_most):
+                    commits, events = commits + done[0], events + done[1]
+                    is_whole = done[2]
+                return Built(tip, commits, events, is_anew, is_kept=True, is_whole=is_whole)
+            except _Overtaken:
+                continue
+            except _Unwritable:
+                break
+        return Built(tip, commits, events, is_anew, is_kept=False)
 
     def history(self, node: str) -> history.History | None:
         """What happened to a node, also if it is gone; None if there is no such node."""
-        return self._index.read(lambda connection: _history(connection, node))
+        return self._index.read(lambda connection: kept.history_of_node(connection, node))
 
-    def _base(self, boundary: str) -> _Base | None:
-        """What is known; None if nothing is, or it was found in another way or with less."""
-        cursor, last, files, yards = self._index.read(_rows) or ([], [], [], [])
-        for oid, engine, was, written in cursor:
-            if (engine, was) == (_engine(), boundary):
-                next_event = 0 if last[0][0] is None else int(last[0][0]) + 1
-                state = forwards.State(_files(files), _yards(yards))
-                return _Base(forwards.Standing(Oid(oid), state), next_event, written)
-        return None
-
-    def _follow(self, files: library.Library, tip: Oid, base: _Base | None) -> Built:
-        since = base.standing if base else None
-        sink = _Sink(base.next_event if base else 0)
-        with contextlib.closing(sink.connection):
-            engine = forwards.Forwards(files, sink, since)
-            standing = engine.run(tip)
-            cursor = (str(tip), _engine(), _boundary(files), os.urandom(16))
-            try:
-                is_kept = self._index.write(lambda into: _write(into, sink, standing, base, cursor))
-            except _Overtaken:
-                is_kept = False
-            return Built(tip, engine.commits, sink.count, since is None, is_kept)
-
-
-def _rows(connection: sqlite3.Connection) -> list[_Rows]:
-    """All that is needed to go on; what it says is found out when others may write again."""
-    return [connection.execute(each).fetchall() for each in (_CURSOR, _LAST, _FILES, _GRAVES)]
-
-
-def _files(rows: _Rows) -> forwards.Files:
-    return {
-        objects.as_path(path): forwards.File(
-            Oid(oid), tuple(forwards.Version(*each) for each in _VERSIONS.decode(versions))
+    def _is_ours(self, boundary: str) -> bool:
+        return any(
+            (engine, was) == (_engine(), boundary) for engine, was, _ in self._index.rows(_STATE)
         )
-        for path, oid, versions in rows
-    }
+
+    def _begin(self, boundary: str) -> None:
+        def work(into: sqlite3.Connection) -> None:
+            for statement in _CLEAR:
+                into.execute(statement)
+            into.execute(
+                "INSERT INTO identity_state VALUES (?, ?, ?)",
+                (_engine(), boundary, os.urandom(16)),
+            )
+
+        if not self._index.write(work, wait_seconds=_WAIT_SECONDS):
+            raise _Unwritable
+
+    def _follow(
+        self, files: library.Library, tip: Oid, at_most: int | None
+    ) -> Iterator[tuple[int, int, bool]]:
+        """What is written down piece by piece: commits, events, and whether that was all."""
+        found = self._index.read(lambda c: _look(c, tip))
+        if found is None:
+            raise _Unwritable
+        token, is_known, last_commit, last_event, tips = found
+        if is_known:
+            yield 0, 0, True
+            return
+        batch = _Batch(last_commit, last_event)
+        known = kept.Kept(self._index)
+        here = set(tips) - files.git.missing(tips) if tips else set()
+        log = files.git.log([tip], exclude=sorted(here), parents_first=True, with_merges=True)
+        new = list(itertools.islice(log, at_most))
+        engine = forwards.Forwards(files, batch, known)
+        count = 0
+        for done in engine.follow(new):
+            count += 1
+            parents = [self._number(batch, parent) for parent in done.parents]
+            batch.done(done, parents)
+            if len(batch.events) >= _BATCH_EVENTS:
+                token = self._write(batch, token)
+                yield count, len(batch.events), False
+                count = 0
+                batch.empty()
+        if count:
+            self._write(batch, token)
+        yield count, len(batch.events), bool(new) and new[-1].oid == tip
+
+    def _number(self, batch: _Batch, oid: Oid) -> int:
+        if oid not in batch.numbers:
+            [(number,)] = self._index.rows(_NUMBER, (oid,))
+            batch.numbers[oid] = number
+        return batch.numbers[oid]
+
+    def _write(self, batch: _Batch, token: bytes) -> bytes:
+        following = os.urandom(16)
+        events = list(batch.event_rows())
+
+        def work(into: sqlite3.Connection) -> None:
+            # The numbers that these follow may be those of others now.
+            if [written for *_, written in into.execute(_STATE)] != [token]:
+                raise _Overtaken
+            into.executemany(_ADD_NODE, dict.fromkeys(batch.rows[_ADD_NODE]))
+            into.executemany(_ADD_EVENT, events)
+            for statement, rows in batch.rows.items():
+                if statement != _ADD_NODE:
+                    into.executemany(statement, rows)
+            into.execute("UPDATE identity_state SET written = ?", (following,))
+
+        if not self._index.write(work, wait_seconds=_WAIT_SECONDS):
+            raise _Unwritable
+        return following
 
 
-def _yards(rows: _Rows) -> graves.Yards:
-    found: dict[str, dict[bytes, graves.Grave]] = {}
-    for path, life, node, event, steps in rows:
-        found.setdefault(objects.as_path(path), {})[life] = graves.Grave(node, event, -steps)
-    return {path: graves.Yard(0, each) for path, each in found.items()}
+def _look(connection: sqlite3.Connection, tip: Oid) -> tuple[bytes, bool, int, int, list[Oid]]:
+    """What has to be known to go on."""
+    [(_, _, token)] = connection.execute(_STATE).fetchall()
+    is_known = connection.execute(_NUMBER, (tip,)).fetchone() is not None
+    [(commit, event)] = connection.execute(_LAST).fetchall()
+    tips = [] if is_known else [Oid(oid) for (oid,) in connection.execute(_TIPS)]
+    return token, is_known, commit, event, tips
 
 
-def _history(connection: sqlite3.Connection, node: str) -> history.History | None:
-    last = _last_event(connection, node)
-    if last is None:
-        return None
-    seen: set[int] = set()
-    waiting = [last]
-    found: dict[int, history.Change] = {}
-    unknown: dict[str, None] = {}
-    while waiting:
-        number = waiting.pop()
-        if number in seen:
-            continue
-        seen.add(number)
-        for change, previous, why in connection.execute(_EVENT, (number,)):
-            found[number] = encoding.change_in(_CHANGE.decode(change))
-            waiting += msgspec.msgpack.decode(previous)
-            unknown |= dict.fromkeys(map(encoding.path_in, msgspec.msgpack.decode(why)))
-    told = tuple(found[number] for number in sorted(found, reverse=True) if found[number].kinds)
-    return history.History(told, tuple(unknown), node)
-
-
-def _last_event(connection: sqlite3.Connection, node: str) -> int | None:
-    """What last happened to a node: as it stands, or to the last one that stood."""
-    for _, _, versions in connection.execute(_FILES):
-        for known, event in _VERSIONS.decode(versions):
-            if known == node:
-                return event
-    [(last,)] = connection.execute(_OF_NODE, (node,))
-    return None if last is None else int(last)
-
-
-def _write(
-    into: sqlite3.Connection,
-    sink: _Sink,
-    standing: forwards.Standing,
-    base: _Base | None,
-    cursor: tuple[Any, ...],
-) -> None:
-    """What is new; everything, if nothing was known."""
-    since = base.standing if base else None
-    was, now = since.state.files if since else {}, standing.state.files
-    if base is None:
-        for statement in _CLEAR:
-            into.execute(statement)
-    elif [written for *_, written in into.execute(_CURSOR)] != [base.written]:
-        # The numbers of events that these follow may be those of others now.
-        raise _Overtaken
-    into.executemany(_ADD, sink.rows())
-    changed = {path: file for path, file in now.items() if was.get(path) != file}
-    gone = [(objects.path_bytes(path),) for path in {*was} - {*now}]
-    into.executemany("DELETE FROM identity_files WHERE path = ?", gone)
-    into.executemany(
-        "INSERT OR REPLACE INTO identity_files VALUES (?, ?, ?)",
-        (
-            (objects.path_bytes(path), str(file.oid), msgspec.msgpack.encode(file.versions))
-            for path, file in changed.items()
-        ),
-    )
-    _write_yards(into, since.state.yards if since else {}, standing.state.yards)
-    into.execute("DELETE FROM identity_cursor")
-    into.execute("INSERT INTO identity_cursor VALUES (?, ?, ?, ?)", cursor)
-
-
-def _write_yards(into: sqlite3.Connection, was: graves.Yards, now: graves.Yards) -> None:
-    changed = [path for path in {*was, *now} if was.get(path) != now.get(path)]
-    olds = [(objects.path_bytes(path),) for path in changed]
-    into.executemany("DELETE FROM identity_graves WHERE path = ?", olds)
-    rows = (
-        (objects.path_bytes(path), life, each.node, each.event, now[path].steps - each.step)
-        for path in changed
-        if path in now
-        for life, each in now[path].graves.items()
-    )
-    into.executemany("INSERT INTO identity_graves VALUES (?, ?, ?, ?, ?)", rows)
-
-
-def _boundary(files: library.Library) -> str:
+def boundary_of(commits: Iterable[str]) -> str:
     """Where the history ends that is here, in a few letters: nothing, if it is whole."""
-    if not files.boundary:
+    found = sorted(commits)
+    if not found:
         return ""
-    return hashlib.blake2b(" ".join(sorted(files.boundary)).encode(), digest_size=12).hexdigest()
+    return hashlib.blake2b(" ".join(found).encode(), digest_size=12).hexdigest()
 
 
 def _engine() -> str:

@@ -51,14 +51,33 @@ class Part:
         self._is_constructor = symbol.name == symbol.container.rpartition(".")[2]
         # Other constructors of its class call it so; whoever else makes one has taken out nothing.
         self.name = b"this" if self._is_constructor else symbol.name.encode()
-        self._parameters = calls.parameters(symbol.signature.encode())
-        self._statements = calls.statements(source.own_body(number))
-        if not any(map(_words, self._statements)):  # it only holds others
-            self._statements = calls.statements(source.whole_body(number))
-        self._own = [self._own_words(each) for each in self._statements]
-        namesakes = sum(each.name == symbol.name for each in source.symbols if each != symbol)
+        self._source = source
+        self._number = number
+
+    @functools.cached_property
+    def _parameters(self) -> list[bytes]:
+        return calls.parameters(self._source.symbols[self._number].signature.encode())
+
+    @functools.cached_property
+    def _statements(self) -> list[bytes]:
+        found = calls.statements(self._source.own_body(self._number))
+        if any(map(_words, found)):
+            return found
+        return calls.statements(self._source.whole_body(self._number))  # it only holds others
+
+    @functools.cached_property
+    def _own(self) -> list[Bag]:
+        return [self._own_words(each) for each in self._statements]
+
+    @functools.cached_property
+    def _is_open(self) -> bool:
+        """Whether calls can have other numbers of arguments than it has parameters."""
+        symbol = self._source.symbols[self._number]
+        others = (each for each in self._source.symbols if each != symbol)
         # Only where there are others of its name do calls tell by their arguments which is meant.
-        self._is_open = not namesakes or _is_open(symbol.signature.encode(), len(self._parameters))
+        if not any(each.name == symbol.name for each in others):
+            return True
+        return _is_open(symbol.signature.encode(), len(self._parameters))
 
     @property
     def is_long(self) -> bool:
@@ -71,7 +90,7 @@ class Part:
         words = sum(_words(each).total() for each in self._telling)
         return self.is_long or (len(self._telling) == _SHORT and 2 * words > evidence.FEW_WORDS)
 
-    @property
+    @functools.cached_property
     def _telling(self) -> list[bytes]:
         return [each for each in self._statements if _words(each).total() > 1]
 

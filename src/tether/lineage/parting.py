@@ -56,24 +56,32 @@ def matches(matcher: matching.Matcher) -> list[history.Match]:
     """Everything that is to be told about the symbols of a commit."""
     found = [_same(matcher, partners) for partners in matcher.by_after.values()]
     told = [each for each in found if each.kinds]
+    for new in matcher.left_after():
+        here = places.place(matcher.after[new[0]], new[1])
+        told.append(history.Match(None, here, "same", ("introduced",), 1.0, "not there before"))
+    for old in matcher.left_before():
+        there = places.place(matcher.before[old[0]], old[1])
+        told.append(history.Match(there, None, "same", ("deleted",), 1.0, "not there any more"))
+    return [*told, *links(matcher)]
+
+
+def links(matcher: matching.Matcher) -> Iterator[history.Match]:
+    """What was split from others, and what went into them."""
     line = heirs.Heirs(matcher)
     survivors = list(_survivors(matcher))
     copies = _Copies(matcher)
     side = _Side(matcher.after, matcher.left_after(), survivors)
     for new in matcher.left_after():
-        here = places.place(matcher.after[new[0]], new[1])
-        told.append(history.Match(None, here, "same", ("introduced",), 1.0, "not there before"))
         for part in _once(_sources_of(new, side, line, copies)):
+            here = places.place(matcher.after[new[0]], new[1])
             whole = places.place(matcher.before[part.whole[0]], part.whole[1])
-            told.append(_link(whole, here, part, "introduced"))
+            yield _link(whole, here, part, "introduced")
     side = _Side(matcher.before, matcher.left_before(), [_other_way(each) for each in survivors])
     for old in matcher.left_before():
-        there = places.place(matcher.before[old[0]], old[1])
-        told.append(history.Match(there, None, "same", ("deleted",), 1.0, "not there any more"))
         for part in _once(_takers_of(old, side, line, copies)):
+            there = places.place(matcher.before[old[0]], old[1])
             whole = places.place(matcher.after[part.whole[0]], part.whole[1])
-            told.append(_link(there, whole, part, "deleted"))
-    return told
+            yield _link(there, whole, part, "deleted")
 
 
 def _same(matcher: matching.Matcher, partners: matching.Partners) -> history.Match:
@@ -102,7 +110,9 @@ def _survivors(matcher: matching.Matcher) -> Iterator[_Survivor]:
     for partners in matcher.by_after.values():
         (old_file, old), (new_file, new) = partners.before, partners.after
         before, after = matcher.before[old_file], matcher.after[new_file]
-        if _is_function(after, new) and before.body(old) != after.body(new):
+        if not _is_function(after, new) or before.text(old) == after.text(new):
+            continue
+        if before.body(old) != after.body(new):
             olds = calls.statements(before.own_code(old))
             news = calls.statements(after.own_code(new))
             yield _Survivor(
@@ -158,7 +168,12 @@ class _Side:
             return
         part = mapping.Part(source, ref[1])
         found: dict[matching.Ref, float] = {}
-        for each in self._by_word.get(part.name, ()):
+        calling_it = self._by_word.get(part.name, ())
+        named_so = self._by_name.get(part.name, ())
+        near = self._by_file.get(ref[0], ())
+        if not calling_it and not named_so and not near:
+            return
+        for each in calling_it:
             is_near = each.here[0] == ref[0]
             calling = [line for line in each.has_only if not self._is_of_another(line, part, each)]
             score = part.found_in(each.lacks, calling, is_near=is_near)
@@ -170,8 +185,8 @@ class _Side:
             is_enough = score >= _ENOUGH
             if is_sure or (is_enough and part.is_meant(self._files[each.here[0]], calling)):
                 found[each.there] = score
-        beside = self._by_file.get(ref[0], ()) if part.is_telling else ()
-        for each in (*self._by_name.get(part.name, ()), *beside):
+        beside = near if part.is_telling else ()
+        for each in (*named_so, *beside):
             score = part.content_in(each.lacks)
             # Of few statements all must be there.
             if score >= (_MOST if part.is_long or each.name == part.name else 1.0):

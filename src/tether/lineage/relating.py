@@ -16,8 +16,8 @@ class Links:
     def __init__(self, matcher: matching.Matcher) -> None:
         self._before: dict[history.Place, list[history.Match]] = defaultdict(list)
         self._after: dict[history.Place, list[history.Match]] = defaultdict(list)
-        for match in parting.matches(matcher) if _is_anything_left(matcher) else ():
-            if match.relation != "same" and match.before and match.after:
+        for match in parting.links(matcher) if _is_anything_left(matcher) else ():
+            if match.before and match.after:
                 self._before[match.before].append(match)
                 self._after[match.after].append(match)
 

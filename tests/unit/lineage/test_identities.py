@@ -107,14 +107,15 @@ def test_only_new_commits_are_looked_at(place: Place) -> None:
     place.commit(a=ONE.replace("1", "3"), b=TWO)
     built = place.bring()
     assert (built.commits, built.is_anew, built.is_kept) == (2, True, True)
-    assert place.bring()[1:] == (0, 0, False, True)
+    assert place.bring()[1:] == (0, 0, False, True, True)
     place.commit(b=TWO.replace("two", "three"))
     built = place.bring()
-    assert (built.commits, built.events, built.is_anew) == (1, 1, False)
+    # The function, and its file.
+    assert (built.commits, built.events, built.is_anew) == (1, 2, False)
     place.assert_right()
 
 
-def test_a_branch_that_began_before_has_everything_followed_anew(place: Place) -> None:
+def test_a_branch_that_began_before_is_followed_from_where_it_began(place: Place) -> None:
     place.commit(a=ONE)
     place.git("checkout", "-qb", "side")
     place.commit(b=TWO)
@@ -122,7 +123,8 @@ def test_a_branch_that_began_before_has_everything_followed_anew(place: Place) -
     place.commit(a=ONE.replace("1", "3"))
     place.bring()
     place.git("merge", "-q", "--no-edit", "side")
-    assert place.bring().is_anew
+    built = place.bring()
+    assert (built.commits, built.is_anew) == (2, False)
     place.assert_right()
 
 
@@ -138,12 +140,13 @@ def test_a_branch_that_began_since_is_followed_on(place: Place) -> None:
     place.assert_right()
 
 
-def test_rewritten_history_is_followed_anew(place: Place) -> None:
+def test_of_rewritten_history_only_what_is_new_is_followed(place: Place) -> None:
     place.commit(a=ONE)
     place.commit(a=ONE.replace("1", "3"))
     place.bring()
     place.git("commit", "-q", "--amend", "-m", "Otherwise")
-    assert place.bring().is_anew
+    built = place.bring()
+    assert (built.commits, built.is_anew) == (1, False)
     place.assert_right()
 
 
@@ -174,7 +177,7 @@ def test_another_engine_does_not_use_what_one_found(
     place.commit(a=ONE)
     place.bring()
     monkeypatch.setattr(identities, "ENGINE_VERSION", identities.ENGINE_VERSION + 1)
-    assert place.known.commit() is None
+    assert not place.known.knows(place.tip)
     assert place.bring().is_anew
 
 
@@ -189,7 +192,7 @@ def test_a_damaged_index_is_made_anew(place: Place) -> None:
     place.bring()
     file = place.store / index.database.FILE_NAME
     file.write_bytes(b"no database" * 1000)
-    assert place.known.commit() is None
+    assert not place.known.knows(place.tip)
     assert not place.bring().is_kept  # it was removed, and the next one is written
     assert place.bring().is_kept
     place.assert_right()
@@ -211,7 +214,7 @@ def _assert_others_kept(place: Place) -> None:
 
 
 @pytest.mark.parametrize("is_other_anew", [False, True])
-def test_who_is_overtaken_writes_nothing_and_harms_nothing(
+def test_who_is_overtaken_goes_on_from_there_and_harms_nothing(
     place: Place, is_other_anew: bool
 ) -> None:
     place.commit(a=ONE)
@@ -219,37 +222,63 @@ def test_who_is_overtaken_writes_nothing_and_harms_nothing(
     _keep_others(place)
     place.commit(a=ONE.replace("1", "3"), b=TWO)
     built = place.bring(meanwhile=lambda: place.bring(anew=is_other_anew))
-    assert not built.is_kept
-    assert place.known.commit() == place.tip
+    assert (built.commits, built.is_kept) == (0, True)
+    assert place.known.knows(place.tip)
     _assert_others_kept(place)
     place.assert_right()
     place.commit(b=TWO.replace("2", "4"))
-    assert place.bring()[1:] == (1, 1, False, True)
+    assert place.bring()[1:] == (1, 2, False, True, True)
     place.assert_right()
 
 
-def test_who_followed_the_same_anew_gave_events_other_numbers(place: Place) -> None:
-    place.commit(a=ONE)
-    place.bring()
-    before = place.tip
-    place.commit(a=ONE.replace("1", "3"), b=TWO)
-
-    def follow_to_the_same() -> None:
-        files = library.Library(Git(place.path), library.InThisProcess())
-        assert place.known.bring(files, before, anew=True).is_kept
-        files.close()
-
-    assert not place.bring(meanwhile=follow_to_the_same).is_kept
-    assert place.bring().is_kept
-    place.assert_right()
-
-
-def test_two_that_begin_at_once_leave_the_work_of_the_last(place: Place) -> None:
+def test_two_that_begin_at_once_do_the_work_once(place: Place) -> None:
     place.commit(a=ONE)
     _keep_others(place)
     place.commit(a=ONE.replace("1", "3"), b=TWO)
     assert place.bring(meanwhile=place.bring).is_kept
     _assert_others_kept(place)
+    place.assert_right()
+
+
+def test_who_is_stopped_goes_on_where_it_stood(place: Place) -> None:
+    for number in range(5):
+        place.commit(a=ONE.replace("1", str(number)), b=TWO.replace("2", str(number)))
+    files = library.Library(Git(place.path), library.InThisProcess())
+    built = place.known.bring(files, place.tip, at_most=3)
+    files.close()
+    assert (built.commits, built.is_whole) == (3, False)
+    assert not place.known.knows(place.tip)
+    built = place.bring()
+    assert (built.commits, built.is_anew, built.is_whole) == (2, False, True)
+    place.assert_right()
+
+
+def test_two_checkouts_on_two_branches_do_not_undo_each_others_work(place: Place) -> None:
+    place.commit(a=ONE)
+    place.bring()
+    place.git("checkout", "-qb", "side")
+    place.commit(a=ONE.replace("1", "3"))
+    assert place.bring().commits == 1
+    place.assert_right()
+    place.git("checkout", "-q", "main")
+    assert place.bring().commits == 0
+    place.commit(a=ONE.replace("1", "5"))
+    assert place.bring().commits == 1
+    place.git("checkout", "-q", "side")
+    assert place.bring().commits == 0
+
+
+def test_a_revert_behind_a_merge_of_a_branch_brings_back_the_old_id(place: Place) -> None:
+    place.commit(a=ONE + "\n\n" + TWO)
+    place.commit(a=ONE)
+    place.bring()
+    place.git("checkout", "-qb", "side", "HEAD~1")
+    place.commit(b=TWO)
+    place.git("checkout", "-q", "main")
+    place.git("merge", "-q", "--no-edit", "side")
+    place.bring()
+    place.git("revert", "--no-edit", "HEAD~1")
+    assert place.bring().commits == 1
     place.assert_right()
 
 

@@ -91,7 +91,8 @@ def _of_node(store_dir: str, node: str) -> tuple[git.Oid, sandbox.Told]:
     from tether.lineage import identities, sandbox
 
     known = identities.Identities(store_dir)
-    told = known.history(node) if known.commit() else None
+    told = known.history(node)
+    known.close()
     last = told.changes[0] if told and told.changes else None
     symbol = (last.after or last.before) if last else None
     if told is None or last is None or symbol is None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 import click
 
 from tether import errors, git
-from tether.cli import answers, cold, context
+from tether.cli import answers, cold, context, progress
 
 
 @click.command()
@@ -24,7 +25,7 @@ def rebuild(call: context.Context, revision: str, force: bool) -> answers.Answer
     Only what is new since the last time is looked at, unless history was rewritten or a branch was
     merged that began before. `tether lineage history node:ID` asks the index then.
     """
-    from tether.lineage import installed, sandbox
+    from tether.lineage import following, installed
 
     installed.require()
     place = call.workspace
@@ -35,8 +36,9 @@ def rebuild(call: context.Context, revision: str, force: bool) -> answers.Answer
         )
     commit = git.Git(place.place).resolve(revision)
     begun = time.monotonic()
-    with sandbox.Sandbox(place.place, place.store_dir) as box:
-        built = box.identify(commit, anew=force)
+    built = following.bring(
+        place.place, place.store_dir, commit, anew=force, tell=progress.Progress(sys.stderr)
+    )
     seconds = round(time.monotonic() - begun, 2)
     value = {**built._asdict(), "seconds": seconds}
     how = "from the beginning" if built.is_anew else "since the last time"

@@ -85,6 +85,8 @@ class Identify(msgspec.Struct, array_like=True):
     tip: str
     store_dir: bytes
     is_anew: bool
+    at_most: int | None = None
+    """New commits."""
 
 
 class Told(NamedTuple):
@@ -137,8 +139,17 @@ def _history(files: library.Library, wanted: Select) -> object:
 
 def _identify(files: library.Library, wanted: Identify) -> object:
     known = identities.Identities(encoding.path_in(wanted.store_dir))
-    built = known.bring(files, Oid(wanted.tip), anew=wanted.is_anew)
+    try:
+        built = known.bring(files, Oid(wanted.tip), anew=wanted.is_anew, at_most=wanted.at_most)
+    finally:
+        known.close()
     return (str(built.commit), *built[1:])
+
+
+def _prepare(files: library.Library, wanted: Outlines) -> object:
+    blobs = [(encoding.path_in(path), Oid(oid)) for oid, path in wanted.blobs]
+    files.expect(blobs)
+    return sum(files.source(path, oid) is not None for path, oid in blobs)
 
 
 # As many files as are read from git at once.
@@ -154,6 +165,7 @@ TABLE = {
     "trace": Job(Trace, _trace),
     "compare": Job(Compare, _compare),
     "outlines": Job(Outlines, _outlines),
+    "prepare": Job(Outlines, _prepare),
     "history": Job(Select, _history),
     "identify": Job(Identify, _identify),
 }

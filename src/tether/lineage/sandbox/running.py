@@ -42,7 +42,8 @@ _ANSWER = msgspec.msgpack.Decoder(wire.Answer)
 _HISTORY = msgspec.msgpack.Decoder(encoding.HistoryWire)
 _TOLD = msgspec.msgpack.Decoder(tuple[encoding.PlaceWire, encoding.HistoryWire])
 _MATCHES = msgspec.msgpack.Decoder(list[list[encoding.MatchWire]])
-_BUILT = msgspec.msgpack.Decoder(tuple[str, int, int, bool, bool])
+_BUILT = msgspec.msgpack.Decoder(tuple[str, int, int, bool, bool, bool])
+_COUNT = msgspec.msgpack.Decoder(int)
 _OUTLINES = msgspec.msgpack.Decoder(list[tuple[bytes, str]])
 
 
@@ -114,11 +115,21 @@ class Sandbox:
         found = _OUTLINES.decode(self._run("outlines", asked))
         return [_outline(*each) for each in found]
 
-    def identify(self, tip: Oid, *, anew: bool = False) -> identities.Built:
-        """Follow all symbols up to a commit, and keep that in the index."""
-        asked = jobs.Identify(str(tip), encoding.path_out(self._store_dir), anew)
-        oid, count, events, is_anew, is_kept = _BUILT.decode(self._run("identify", asked))
-        return identities.Built(Oid(oid), count, events, is_anew, is_kept)
+    def prepare(self, blobs: Iterable[tuple[Oid, str]]) -> int:
+        """Keep the outline of each blob in the index; of how many there is one."""
+        asked = jobs.Outlines([(str(oid), encoding.path_out(path)) for oid, path in blobs])
+        return _COUNT.decode(self._run("prepare", asked))
+
+    def identify(
+        self, tip: Oid, *, anew: bool = False, at_most: int | None = None
+    ) -> identities.Built:
+        """Follow all files and symbols up to a commit, and keep that in the index."""
+        asked = jobs.Identify(str(tip), encoding.path_out(self._store_dir), anew, at_most)
+        oid, count, events, *flags = _BUILT.decode(self._run("identify", asked))
+        is_anew, is_kept, is_whole = flags
+        return identities.Built(
+            Oid(oid), count, events, bool(is_anew), bool(is_kept), bool(is_whole)
+        )
 
     def close(self) -> None:
         if self._child is not None:

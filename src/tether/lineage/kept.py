@@ -1,0 +1,283 @@
+"""What the index has kept of identities: what stood where at a commit, and what came before.
+
+What stands at a path at a commit is the last step on the way of first parents to that commit.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from tether import index
+from tether.git import Oid, objects
+from tether.hints import NamedTuple
+from tether.lineage import encoding, forwards, graves, history, shelves
+
+_VERSIONS = msgspec.msgpack.Decoder(list[int])
+_CHANGE = msgspec.msgpack.Decoder(
+    tuple[
+        encoding.PlaceWire | None,
+        encoding.PlaceWire | None,
+        tuple[int, int] | None,
+        float,
+        str,
+        tuple[encoding.MatchWire, ...],
+        tuple[bytes, ...],
+    ]
+)
+_NUMBER = "SELECT number FROM identity_commits WHERE oid = ?"
+_PARENT = "SELECT parent FROM identity_parents WHERE child = ? AND place = ?"
+_LINE = """
+WITH RECURSIVE line (number) AS (
+    SELECT ? UNION ALL
+    SELECT parent FROM line JOIN identity_parents ON child = number AND place = 0
+)
+SELECT number FROM line LIMIT ?
+"""
+_AT_ONCE = 500
+_STEPS = (
+    "SELECT commit_no, oid, taken, file, versions FROM identity_steps"
+    " WHERE path = ? AND commit_no <= ? ORDER BY commit_no DESC"
+)
+_GRAVES = "SELECT life, event FROM identity_graves WHERE path = ? AND commit_no = ?"
+_NODES = (
+    "SELECT e.number, n.key FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
+    " WHERE e.number IN ({})"
+)
+_MOVES = (
+    "SELECT change FROM identity_events"
+    " WHERE node = (SELECT id FROM lineage_nodes WHERE key = ?) AND kinds LIKE 'move%'"
+)
+_LAST_OF = (
+    "SELECT max(number) FROM identity_events"
+    " WHERE node = (SELECT id FROM lineage_nodes WHERE key = ?)"
+)
+CHAIN = """
+WITH RECURSIVE chain (number) AS (
+    SELECT ?
+    UNION
+    SELECT before.number FROM chain JOIN (
+        SELECT number AS after, previous AS number FROM identity_events
+        UNION ALL SELECT event, previous FROM identity_joins
+    ) AS before ON before.after = chain.number AND before.number IS NOT NULL
+)
+SELECT e.number, e.kinds, e.added, e.removed, e.digest, e.change, c.oid, c.at, c.files, n.key,
+       e.commit_no
+FROM chain JOIN identity_events AS e USING (number)
+JOIN identity_commits AS c ON c.number = e.commit_no
+JOIN lineage_nodes AS n ON n.id = e.node
+ORDER BY e.number DESC
+"""
+_MAX_VARIABLES = 500
+
+
+class Event(NamedTuple):
+    """What a commit did to a node, as it is kept."""
+
+    number: int
+    node: str
+    change: history.Change
+    unknown: tuple[str, ...]
+    added: int
+    removed: int
+    digest: int | None
+    commit_no: int
+    at_ms: int
+    files: int
+    """How many its commit changed."""
+
+
+class Placed(NamedTuple):
+    """What stands at a path: the last events of the file and of its symbols."""
+
+    commit_no: int
+    oid: Oid
+    taken: int
+    file: int
+    versions: tuple[int, ...]
+
+
+class Line:
+    """The way of first parents that leads to a commit."""
+
+    def __init__(self, number: int) -> None:
+        self._known = {number}
+        self._last = number
+        self.number = number
+
+    def has(self, connection: sqlite3.Connection, number: int) -> bool:
+        """Whether a commit is on it. Numbers only fall on the way back."""
+        while self._last > number:
+            rows = connection.execute(_LINE, (self._last, _AT_ONCE)).fetchall()
+            self._known.update(parent for (parent,) in rows)
+            self._last = rows[-1][0] if len(rows) == _AT_ONCE else 0
+        return number in self._known
+
+    def before(self, connection: sqlite3.Connection, number: int) -> Line:
+        """The part of it up to one of its commits."""
+        part = Line(number)
+        if self.has(connection, number):
+            part._known, part._last = self._known, min(self._last, number)
+        return part
+
+    def placed(self, connection: sqlite3.Connection, path: str) -> Placed | None:
+        """What stands at a path; None if nothing does."""
+        found = self.step(connection, path)
+        return found if found and found.oid else None
+
+    def step(self, connection: sqlite3.Connection, path: str) -> Placed | None:
+        """The last step of a path, which may have been its end."""
+        rows = connection.execute(_STEPS, (objects.path_bytes(path), self.number)).fetchall()
+        for number, oid, taken, file, versions in rows:
+            if self.has(connection, number):
+                events = tuple(_VERSIONS.decode(versions))
+                return Placed(number, oid, taken, file or 0, events)
+        return None
+
+
+class Kept:
+    """What was found out before, for who goes on from there."""
+
+    def __init__(self, known: index.Index) -> None:
+        self._index = known
+
+    def state(self, commit: Oid) -> forwards.State | None:
+        """What stands at a commit; None if it was not followed."""
+        number = self._index.read(lambda c: c.execute(_NUMBER, (commit,)).fetchone())
+        if number is None:
+            return None
+        line = Line(number[0])
+        return forwards.State(
+            shelves.Shelf(lambda path: self._index.read(lambda c: _file(c, line, path))),
+            shelves.Shelf(lambda path: self._index.read(lambda c: _yard(c, line, path))),
+        )
+
+    def former(self, node: str) -> Iterable[str]:
+        """The paths that a file had before it was moved."""
+        return self._index.read(lambda c: _former(c, node)) or []
+
+
+def step_out(step: forwards.Step) -> tuple[str, int, int | None, bytes]:
+    """What is kept of a step besides its path and commit."""
+    file = step.file
+    if file is None:
+        return "", step.taken, None, b"\x90"
+    versions = msgspec.msgpack.encode([each.event for each in file.versions])
+    return file.oid, step.taken, file.own.event, versions
+
+
+def change_out(change: history.Change, unknown: Iterable[str]) -> bytes:
+    """A change without what has a column of its own; of the place before only what differs."""
+    before, after = change.before, change.after
+    lines = None
+    if before and after and before._replace(line=after.line, end_line=after.end_line) == after:
+        lines = (before.line, before.end_line)
+        before = None
+    wire = (
+        encoding.place_out(after) if after else None,
+        encoding.place_out(before) if before else None,
+        lines,
+        change.confidence,
+        change.evidence,
+        [encoding.match_out(each) for each in change.related],
+        [encoding.path_out(each) for each in unknown],
+    )
+    return msgspec.msgpack.encode(wire)
+
+
+def change_in(commit: Oid, kinds: str, raw: bytes) -> tuple[history.Change, tuple[str, ...]]:
+    """A change, and why there may be more before it."""
+    there, was, lines, confidence, evidence, related, unknown = _CHANGE.decode(raw)
+    after = encoding.place_in(there) if there else None
+    before = encoding.place_in(was) if was else None
+    if lines is not None and after is not None:
+        before = after._replace(line=lines[0], end_line=lines[1])
+    told = history.Change(
+        commit,
+        tuple(kinds.split()),  # type: ignore[arg-type]  # words that our own code wrote
+        before,
+        after,
+        confidence,
+        evidence,
+        tuple(map(encoding.match_in, related)),
+    )
+    return told, tuple(map(encoding.path_in, unknown))
+
+
+def chain(connection: sqlite3.Connection, event: int) -> Iterator[Event]:
+    """An event and all that came before it, the newest first."""
+    for row in connection.execute(CHAIN, (event,)):
+        number, kinds, added, removed, digest, raw, oid, at_ms, files, node, commit_no = row
+        change, unknown = change_in(Oid(oid), kinds, raw)
+        yield Event(
+            *(number, node, change, unknown, added, removed, digest, commit_no, at_ms, files)
+        )
+
+
+def history_of_node(connection: sqlite3.Connection, node: str) -> history.History | None:
+    """What happened to a node, also if it is gone; None if there is no such node."""
+    [(last,)] = connection.execute(_LAST_OF, (node,)).fetchall()
+    if last is None:
+        return None
+    events = list(chain(connection, last))
+    unknown = dict.fromkeys(why for each in events for why in each.unknown)
+    told = tuple(each.change for each in events if each.change.kinds)
+    return history.History(told, tuple(unknown), node)
+
+
+def nodes_of(connection: sqlite3.Connection, events: Iterable[int]) -> dict[int, str]:
+    """Which node each event is of."""
+    wanted = sorted(set(events))
+    found: dict[int, str] = {}
+    for first in range(0, len(wanted), _MAX_VARIABLES):
+        some = wanted[first : first + _MAX_VARIABLES]
+        marks = ", ".join("?" * len(some))
+        found |= dict(connection.execute(_NODES.format(marks), some).fetchall())
+    return found
+
+
+def _file(connection: sqlite3.Connection, line: Line, path: str) -> forwards.File | None:
+    placed = line.placed(connection, path)
+    if placed is None:
+        return None
+    nodes = nodes_of(connection, (placed.file, *placed.versions))
+    own, *versions = (
+        forwards.Version(nodes[each], each) for each in (placed.file, *placed.versions)
+    )
+    return forwards.File(placed.oid, own, tuple(versions))
+
+
+def _yard(connection: sqlite3.Connection, line: Line, path: str) -> graves.Yard | None:
+    """What was deleted from a path, on its own way to a commit."""
+    gone: list[tuple[int, dict[bytes, int]]] = []
+    steps = 0
+    way = line
+    while steps < graves.MAX_STEPS:
+        step = way.step(connection, path)
+        if step is None or step.taken < 0:
+            break
+        if not step.taken:
+            rows = connection.execute(_GRAVES, (objects.path_bytes(path), step.commit_no))
+            gone.append((steps, dict(rows.fetchall())))
+            steps += 1
+        row = connection.execute(_PARENT, (step.commit_no, step.taken)).fetchone()
+        if row is None:
+            break
+        way = way.before(connection, row[0]) if not step.taken else Line(row[0])
+    nodes = nodes_of(connection, (event for _, each in gone for event in each.values()))
+    found: dict[bytes, graves.Grave] = {}
+    for back, each in gone:
+        for life, event in each.items():
+            found.setdefault(life, graves.Grave(nodes[event], event, -back))
+    return graves.Yard(0, found) if found else None
+
+
+def _former(connection: sqlite3.Connection, node: str) -> list[str]:
+    found: dict[str, None] = {}
+    for (raw,) in connection.execute(_MOVES, (node,)):
+        change, _ = change_in(Oid("0" * 40), "move", raw)
+        if change.before is not None:
+            found[change.before.path] = None
+    return list(found)

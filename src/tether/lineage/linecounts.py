@@ -1,0 +1,68 @@
+"""How many lines came and went between two texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tether.hints import NamedTuple
+
+
+class Counts(NamedTuple):
+    added: int
+    removed: int
+
+
+NONE = Counts(0, 0)
+
+
+def between(before: bytes, after: bytes) -> Counts:
+    """Lines that stand in one of the texts only; those that only went elsewhere count as both.
+
+    What both begin and end with is left out first, so a change of a large file costs little.
+    """
+    if before == after:
+        return NONE
+    first = _alike(before, after)
+    start = before.rfind(b"\n", 0, first) + 1
+    room = min(len(before), len(after)) - start
+    last = _alike_ends(before, after, room)
+    olds, news = _cut(before, start, last), _cut(after, start, last)
+    both = (Counter(olds) & Counter(news)).total()
+    added, removed = len(news) - both, len(olds) - both
+    if not added and not removed:
+        moved = sum(one != other for one, other in zip(olds, news, strict=True))
+        return Counts(moved, moved)
+    return Counts(added, removed)
+
+
+def _cut(text: bytes, start: int, last: int) -> list[bytes]:
+    """The lines of what is left, whole ones only."""
+    end = len(text) - last
+    found = text.find(b"\n", end) if last else -1
+    middle = text[start : found if found >= 0 else len(text)]
+    return middle.split(b"\n") if middle else []
+
+
+def _alike(one: bytes, other: bytes) -> int:
+    """How many bytes two texts begin with together."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _alike_ends(one: bytes, other: bytes, room: int) -> int:
+    """How many bytes two texts end with together, up to so many."""
+    low, high = 0, room
+    while low < high:
+        middle = (low + high + 1) // 2
+        ends = len(one) - middle, len(other) - middle
+        if one[ends[0] : len(one) - low] == other[ends[1] : len(other) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
