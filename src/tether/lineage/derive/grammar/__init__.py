@@ -1,0 +1,1 @@
+"""How a text is taken apart: its author's own words, its statements, and what their verbs bind."""
