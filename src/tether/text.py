@@ -13,6 +13,9 @@ import os
 import re
 from collections.abc import Iterable
 
+# What a token of a language model holds, about: a budget is one of reading, not of bytes.
+CHARS_PER_TOKEN = 4
+
 _LINE_ENDS = r"\r\n?|[\x0b\x0c\x85\u2028\u2029]"
 # A string sequence (OSC, DCS, SOS, PM, APC) ends with its line even without a terminator: one
 # stray introducer must not hide the rest of a text from those who read it.

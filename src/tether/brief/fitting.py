@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tether import text
 from tether.hints import NamedTuple
 
-# What a token of a language model holds, about: the budget is one of reading, not of bytes.
-CHARS_PER_TOKEN = 4
+CHARS_PER_TOKEN = text.CHARS_PER_TOKEN
 MIN_BUDGET = 200
 # What a surface puts around a line, above a section, and below everything that did not fit.
 LINE_CHARS = 9
