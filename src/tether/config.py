@@ -135,6 +135,12 @@ SETTINGS = (
         " letters, '*' are letters and digits, as in PROJ-#.",
     ),
     Setting(
+        "lineage.links",
+        "",
+        "JSON files with links between tasks that other tools exported, from the top of the"
+        " checkout, with commas between them.",
+    ),
+    Setting(
         "evidence.copy",
         "excerpts",
         "What the store keeps of transcripts, which agents delete after some weeks: `excerpts`"

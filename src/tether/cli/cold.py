@@ -69,8 +69,9 @@ COMMANDS = {
         "tether.cli.run.group", "Work through a plan with many agents, and survive crashes."
     ),
     "timeline": Entry("tether.cli.timeline", "Show a task's whole life, from all evidence."),
+    "why": Entry("tether.cli.why", "Say why a piece of code is the way it is."),
     "lineage": Entry(
-        "tether.cli.lineage.group", "See where code comes from, through renames and moves."
+        "tether.cli.lineage.group", "See where code comes from, and what hangs together with it."
     ),
     "doctor": Entry("tether.cli.doctor", "Check this installation and this repository."),
     "maintain": Entry("tether.cli.maintain", "Do what is periodic, as far as it is due."),

@@ -40,6 +40,14 @@ class Looked(NamedTuple):
     problems: tuple[model.Problem, ...] = ()
 
 
+class _Past(NamedTuple):
+    """What looking at Git's history came to."""
+
+    looked_for: patterns.Kinds
+    commits: int
+    problems: tuple[model.Problem, ...]
+
+
 class Witness:
     """Tells what happened in one repository."""
 
@@ -112,6 +120,15 @@ class Witness:
 
         return self._derived(work)
 
+    def ask_history(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """Bring forward only what Git tells, and ask the index."""
+
+        def work(connection: sqlite3.Connection) -> T:
+            self._look_at_history(connection, self.roots())
+            return question(connection)
+
+        return self._derived(work)
+
     def start_over(self) -> None:
         """Forget what is derived, and derive it again."""
 
@@ -158,9 +175,23 @@ class Witness:
 
     def _look(self, connection: sqlite3.Connection, *, keeps: bool = True) -> Looked:
         roots = self.roots()
+        past = self._look_at_history(connection, roots)
+        search = places.Search(self._places, roots)
+        finder = patterns.Finder(past.looked_for)
+        # The ledger has the problems of everything that is in the index, so it comes last.
+        found = ledger.Ledger(connection, finder, roots).look(search, self._tell)
+        problems = (*found.problems, *past.problems)
+        kept = 0
+        try:
+            kept = self._keep(connection, past.looked_for) if keeps else 0
+        except (errors.StoreError, errors.FileError) as problem:
+            problems = (*problems, model.Problem("the store", "", problem.message))
+        return Looked(found.files, found.read, found.read_bytes, past.commits, kept, problems)
+
+    def _look_at_history(self, connection: sqlite3.Connection, roots: tuple[str, ...]) -> _Past:
+        """Bring forward what Git tells; which ids there are to look for."""
         own = (self._here.root or "", self._kinds)
         found_kinds = kinds.of_all(connection, own, roots, self._kinds_of)
-        told: tuple[model.Problem, ...] = ()
         count = 0
         looked_for = self._all(connection, found_kinds)
         repository = git.Git(self._here.place)
@@ -176,16 +207,8 @@ class Witness:
                 looked_for = grown
         except errors.GitError as problem:
             told = (model.Problem(self._here.place, "", problem.message),)
-        search = places.Search(self._places, roots)
-        # The ledger has the problems of everything that is in the index, so it comes last.
-        found = ledger.Ledger(connection, finder, roots).look(search, self._tell)
-        problems = (*found.problems, *told)
-        kept = 0
-        try:
-            kept = self._keep(connection, looked_for) if keeps else 0
-        except (errors.StoreError, errors.FileError) as problem:
-            problems = (*problems, model.Problem("the store", "", problem.message))
-        return Looked(found.files, found.read, found.read_bytes, count, kept, problems)
+            return _Past(looked_for, count, told)
+        return _Past(looked_for, count, ())
 
     def _all(self, connection: sqlite3.Connection, found: list[patterns.Kinds]) -> patterns.Kinds:
         return kinds.together([*found, commits.kinds_of_lists(connection)], self._only)

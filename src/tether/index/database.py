@@ -127,8 +127,10 @@ CREATE TABLE identity_events (     -- what commits did to files and symbols
     removed   INTEGER NOT NULL,
     digest    INTEGER,             -- of its text after that; NULL if it has none any more
     previous  INTEGER,             -- the event before it; those of a merge's other parents below
-    change    BLOB NOT NULL        -- places, confidence and more, as MessagePack
+    change    BLOB NOT NULL,       -- places, confidence and more, as MessagePack
+    name      TEXT                 -- of a symbol that is called so from then on
 );
+CREATE INDEX identity_events_by_name ON identity_events (name) WHERE name IS NOT NULL;
 CREATE INDEX identity_events_by_node ON identity_events (node, digest);
 CREATE INDEX identity_events_by_commit ON identity_events (commit_no);
 CREATE TABLE identity_joins (      -- further events before an event
@@ -217,10 +219,30 @@ CREATE TABLE commit_tasks (        -- which commits are work on which tasks
     commit_no  INTEGER NOT NULL,
     task       INTEGER NOT NULL,   -- of lineage_nodes
     confidence REAL NOT NULL,
-    how        TEXT NOT NULL,      -- subject, trailer, body, merge, claim
-    PRIMARY KEY (commit_no, task)
+    how        TEXT NOT NULL,      -- named, body, listed, merge, claim
+    PRIMARY KEY (commit_no, task, how)
 ) WITHOUT ROWID;
 CREATE INDEX commit_tasks_by_task ON commit_tasks (task);
+CREATE TABLE commit_undone (       -- which commits took back what others did
+    commit_no  INTEGER NOT NULL,
+    of_no      INTEGER NOT NULL,
+    confidence REAL NOT NULL,
+    symbols    INTEGER NOT NULL,   -- of how many; 0 if only its message says so
+    PRIMARY KEY (commit_no, of_no)
+) WITHOUT ROWID;
+CREATE TABLE derivation_cursors (  -- how far a deriver has come
+    deriver TEXT PRIMARY KEY,
+    cursor  TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE lineage_flags (       -- what edges say against tasks; the vacuum reads it
+    scope      TEXT NOT NULL,
+    task       TEXT NOT NULL,      -- the key of its node
+    flag       TEXT NOT NULL,      -- superseded, contradicted
+    other      TEXT NOT NULL,      -- by what
+    confidence REAL NOT NULL,
+    at         TEXT NOT NULL,
+    PRIMARY KEY (scope, task, flag, other)
+) WITHOUT ROWID;
 CREATE TABLE lineage_records (     -- what is told of tasks and decisions: stored strings
     scope  TEXT NOT NULL,
     node   INTEGER NOT NULL,       -- of lineage_nodes

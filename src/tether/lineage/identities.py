@@ -41,12 +41,20 @@ _CLEAR = (
     "DELETE FROM identity_steps",
     "DELETE FROM identity_graves",
     "DELETE FROM commit_tasks",
+    "DELETE FROM commit_undone",
+    "DELETE FROM derivation_cursors",
+    # What was derived from commits has their numbers.
+    "DELETE FROM lineage_inputs WHERE scope = ''",
+    "DELETE FROM task_evidence WHERE input NOT IN (SELECT id FROM lineage_inputs)",
+    "DELETE FROM code_evidence WHERE input NOT IN (SELECT id FROM lineage_inputs)",
+    "DELETE FROM task_edges WHERE id NOT IN (SELECT edge FROM task_evidence)",
+    "DELETE FROM task_code_edges WHERE id NOT IN (SELECT edge FROM code_evidence)",
 )
 _ADD_COMMIT = "INSERT INTO identity_commits VALUES (?, ?, ?, ?)"
 _ADD_PARENT = "INSERT INTO identity_parents VALUES (?, ?, ?)"
 _ADD_EVENT = (
     "INSERT INTO identity_events VALUES"
-    " (?, (SELECT id FROM lineage_nodes WHERE key = ?), ?, ?, ?, ?, ?, ?, ?)"
+    " (?, (SELECT id FROM lineage_nodes WHERE key = ?), ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _ADD_JOIN = "INSERT OR IGNORE INTO identity_joins VALUES (?, ?)"
 _ADD_STEP = "INSERT INTO identity_steps VALUES (?, ?, ?, ?, ?, ?)"
@@ -125,7 +133,16 @@ class _Batch:
                 *(number, event.node, self.numbers[change.commit], " ".join(change.kinds)),
                 *(event.lines.added, event.lines.removed, event.digest),
                 *(previous[0] if previous else None, kept.change_out(change, event.unknown)),
+                _new_name(change),
             )
+
+
+def _new_name(change: history.Change) -> str | None:
+    """What a symbol is called from then on, if that is new."""
+    before, after = change.before, change.after
+    if after is None or after.kind in ("file", "section"):
+        return None
+    return after.name if before is None or before.name != after.name else None
 
 
 class Identities:

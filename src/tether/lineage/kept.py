@@ -5,6 +5,7 @@ What stands at a path at a commit is the last step on the way of first parents t
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 
@@ -44,7 +45,10 @@ _STEPS = (
 _GRAVES = "SELECT life, event FROM identity_graves WHERE path = ? AND commit_no = ?"
 _NODES = (
     "SELECT e.number, n.key FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
-    " WHERE e.number IN ({})"
+    " WHERE e.number IN (SELECT value FROM json_each(?))"
+)
+_NODE_NUMBERS = (
+    "SELECT number, node FROM identity_events WHERE number IN (SELECT value FROM json_each(?))"
 )
 _MOVES = (
     "SELECT change FROM identity_events"
@@ -70,7 +74,6 @@ JOIN identity_commits AS c ON c.number = e.commit_no
 JOIN lineage_nodes AS n ON n.id = e.node
 ORDER BY e.number DESC
 """
-_MAX_VARIABLES = 500
 
 
 class Event(NamedTuple):
@@ -229,13 +232,14 @@ def history_of_node(connection: sqlite3.Connection, node: str) -> history.Histor
 
 def nodes_of(connection: sqlite3.Connection, events: Iterable[int]) -> dict[int, str]:
     """Which node each event is of."""
-    wanted = sorted(set(events))
-    found: dict[int, str] = {}
-    for first in range(0, len(wanted), _MAX_VARIABLES):
-        some = wanted[first : first + _MAX_VARIABLES]
-        marks = ", ".join("?" * len(some))
-        found |= dict(connection.execute(_NODES.format(marks), some).fetchall())
-    return found
+    wanted = json.dumps(sorted(set(events)))
+    return dict(connection.execute(_NODES, (wanted,)).fetchall())
+
+
+def node_numbers(connection: sqlite3.Connection, events: Iterable[int]) -> dict[int, int]:
+    """The number of the node that each event is of."""
+    wanted = json.dumps(sorted(set(events)))
+    return dict(connection.execute(_NODE_NUMBERS, (wanted,)).fetchall())
 
 
 def _file(connection: sqlite3.Connection, line: Line, path: str) -> forwards.File | None:

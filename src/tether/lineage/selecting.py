@@ -76,12 +76,12 @@ class Finder:
         """The symbol that these words mean."""
         path, _, after = words.rpartition(":")
         lines = _LINES.fullmatch(after) if path else None
-        split = None if lines and self._entry(path) else self._split(words)
+        split = None if lines and self.entry(path) else self.split(words)
         if split is not None:
             return self._in_file(*split)
-        if lines and (self._entry(path) or _is_path(path)):
+        if lines and (self.entry(path) or _is_path(path)):
             return self.at_lines(path, int(lines[1]), int(lines[2] or lines[1]))
-        entry = self._entry(words)
+        entry = self.entry(words)
         if entry is None:
             return self._one(self._anywhere(words), words)
         # A symbol may be called like a directory.
@@ -105,13 +105,13 @@ class Finder:
             )
         return Candidate(source, number)
 
-    def _split(self, words: str) -> tuple[str, str] | None:
+    def split(self, words: str) -> tuple[str, str] | None:
         """A path and the name after it; None if the words are a name alone, or lines."""
         # A path may have the signs, too: then a later one begins the name.
         signs = _AFTER_PATH.finditer(words)
         found = [(words[: sign.start()], sign[0], words[sign.end() :]) for sign in signs]
         for path, sign, name in found:
-            entry = self._entry(path) if path else None
+            entry = self.entry(path) if path else None
             if entry is not None and (sign == "#" or entry.kind != _DIRECTORY):
                 return path, name
         # Of a file that is not there; names may have the signs, too.
@@ -160,7 +160,7 @@ class Finder:
 
     def _source(self, path: str) -> sources.Source:
         """The file at a path, which must be one with symbols."""
-        entry = self._entry(path)
+        entry = self.entry(path)
         shown = _shown(path)
         if entry is None:
             raise errors.NotFound(
@@ -191,7 +191,7 @@ class Finder:
             details={"why": why},
         )
 
-    def _entry(self, path: str) -> TreeEntry | None:
+    def entry(self, path: str) -> TreeEntry | None:
         """What the commit has at a path: seen from where the asker stands, or from the top."""
         if path not in self._entries:
             places = dict.fromkeys((posixpath.join(self._below, path), path))

@@ -66,7 +66,7 @@ class Series(NamedTuple):
         return found.number < self.version
 
 
-OURS = Series(os.path.dirname(__file__), version=4)
+OURS = Series(os.path.dirname(__file__), version=5)
 
 
 def _migration(place: str, name: str) -> Migration:

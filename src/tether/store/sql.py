@@ -31,10 +31,10 @@ class Query(NamedTuple):
 
 
 class Queries:
-    """The blocks of one file, as attributes."""
+    """The blocks of one file, as attributes: of the store, or of the room that names a directory."""
 
-    def __init__(self, name: str) -> None:
-        with open(os.path.join(_DIRECTORY, f"{name}.sql"), encoding="utf-8") as file:
+    def __init__(self, name: str, directory: str = _DIRECTORY) -> None:
+        with open(os.path.join(directory, f"{name}.sql"), encoding="utf-8") as file:
             parts = _HEADER.split(file.read())
         # split() gives what stands before the first header, then name, purpose, body, name, …
         blocks = zip(parts[1::3], parts[2::3], parts[3::3], strict=True)

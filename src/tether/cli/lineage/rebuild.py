@@ -1,15 +1,16 @@
-"""`tether lineage rebuild`: the identities of all symbols in the index, up to a commit."""
+"""`tether lineage rebuild`: everything that lineage knows, up to a commit."""
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 
 import click
 
-from tether import errors, git
-from tether.cli import answers, cold, context, progress
+from tether import git, text
+from tether.cli import answers, cold, context
+from tether.cli.lineage import chronicle
+
+_MAX_PROBLEMS = 10
 
 
 @click.command()
@@ -20,29 +21,39 @@ from tether.cli import answers, cold, context, progress
 @cold.answering
 @cold.pass_call
 def rebuild(call: context.Context, revision: str, force: bool) -> answers.Answer:
-    """Follow all symbols up to a commit and keep what became of them in the index.
+    """Follow all files and symbols up to a commit, and find what they have to do with tasks.
 
-    Only what is new since the last time is looked at, unless history was rewritten or a branch was
-    merged that began before. `tether lineage history node:ID` asks the index then.
+    Only what is new since the last time is looked at; who is interrupted goes on where it stood.
+    Questions bring the index forward themselves as long as little is new.
     """
-    from tether.lineage import following, installed
+    from tether.lineage import installed
 
     installed.require()
-    place = call.workspace
-    if not os.path.isdir(place.store_dir):
-        raise errors.NotFound(
-            "There is no store here, so nothing could be kept. Nothing was changed.",
-            hint="Make one with `tether init`.",
-        )
-    commit = git.Git(place.place).resolve(revision)
+    chronicle.require_store(call)
+    commit = git.Git(call.workspace.place).resolve(revision)
     begun = time.monotonic()
-    built = following.bring(
-        place.place, place.store_dir, commit, anew=force, tell=progress.Progress(sys.stderr)
-    )
+    with chronicle.of(call) as who:
+        brought = who.rebuild(commit, anew=force)
     seconds = round(time.monotonic() - begun, 2)
-    value = {**built._asdict(), "seconds": seconds}
+    built, derived = brought.built, brought.derived
+    problems = [text.one_line(each, 300) for each in (derived.problems if derived else ())]
+    value = {
+        **built._asdict(),
+        "inputs": derived.inputs if derived else 0,
+        "problems": problems,
+        "seconds": seconds,
+        "untrusted": ["problems"],
+    }
     how = "from the beginning" if built.is_anew else "since the last time"
-    lines = [f"{built.commits} commits {how}: {built.events} events, {seconds} s."]
-    if not built.is_kept:
+    followed = f"{text.counted(built.commits, 'commit')} {how}"
+    came = (
+        f"{text.counted(built.events, 'event')}, {text.counted(value['inputs'], 'input')} of edges"
+    )
+    lines = [f"{followed}: {came}, {seconds} s."]
+    if not built.is_kept or derived is None:
         lines.append("The index could not be written, so nothing is kept. Nothing else is lost.")
+    if problems:
+        lines += ["", "Not understood:", *(f"  {each}" for each in problems[:_MAX_PROBLEMS])]
+    if len(problems) > _MAX_PROBLEMS:
+        lines.append(f"  and {len(problems) - _MAX_PROBLEMS} more; --json has all")
     return answers.Answer("rebuild", value, lambda: "\n".join(lines))

@@ -1,1 +1,1 @@
-"""Which tasks, decisions and code have to do with each other, and what each of those edges stands on."""
+"""What tasks, decisions and code have to do with each other, and what each edge stands on."""

@@ -6,6 +6,8 @@ once; "A is superseded by B" is how it reads from the other end.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tether import ids
 from tether.hints import Any, Literal, NamedTuple
 
@@ -91,7 +93,7 @@ class Edge(NamedTuple):
     """When it happened, RFC 3339 in UTC; empty if nobody knows."""
     pointer: str
     """What opens the evidence: `commit:OID`, `file:PATH#line=7`, `event:12`."""
-    detail: dict[str, Any] = {}
+    detail: Mapping[str, Any] = {}
     """What else the deriver saw: the verb, the line, how many lines were added."""
 
 

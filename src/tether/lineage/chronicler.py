@@ -1,0 +1,211 @@
+"""Keeps lineage current in the index, and answers from it: the room's front door.
+
+A question brings forward what is new since the last one, as long as that is little; the first index
+of a history is made when somebody asks for it. What cannot be written is answered from what there
+is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+
+from tether import clock, errors, index
+from tether.git import Git, Oid
+from tether.hints import NamedTuple, TypeVar
+from tether.lineage import following, identities, sandbox, targets
+from tether.lineage.derive import attribution, checkout, running
+from tether.lineage.edges import view
+from tether.store import port, sql
+
+T = TypeVar("T")
+Tell = Callable[[str], None]
+_SQL = sql.Queries("lineage")
+_FEW_COMMITS = 300
+_MARK = "SELECT cursor FROM derivation_cursors WHERE deriver = ?"
+_KEEP_MARK = "INSERT OR REPLACE INTO derivation_cursors VALUES (?, ?)"
+_LISTS = "SELECT path FROM parsed_files WHERE worktree = ? LIMIT 20000"
+_MAX_FOLDERS = 2000
+_MAX_OUTLINES = 200
+
+
+class Sources(NamedTuple):
+    """What lineage is derived from; the costly parts are functions, asked only if needed."""
+
+    place: str
+    """Where git is called."""
+    store_dir: str
+    root: str
+    """The top of the checkout; empty in a bare repository."""
+    work_root: str
+    store: port.Store
+    here: Callable[[Oid], checkout.Here]
+    held: Callable[[], attribution.Claims]
+    look: Callable[[], None]
+    """Brings forward what Git tells of tasks."""
+    roots: Callable[[], tuple[str, ...]]
+
+
+class Brought(NamedTuple):
+    """What bringing lineage forward came to."""
+
+    built: identities.Built
+    derived: running.Derived | None
+    """None if the index could not be written."""
+
+
+class Chronicler:
+    """Answers for one checkout."""
+
+    def __init__(self, sources: Sources, clock_: clock.Clock, tell: Tell = lambda _: None) -> None:
+        self.sources = sources
+        self.git = Git(sources.place)
+        self._clock = clock_
+        self._tell = tell
+        self._index = index.Index(sources.store_dir)
+
+    def close(self) -> None:
+        self._index.close()
+
+    def rebuild(self, tip: Oid, *, anew: bool = False) -> Brought:
+        """Bring everything forward to a commit, however long that takes."""
+        sources = self.sources
+        built = following.bring(sources.place, sources.store_dir, tip, anew=anew, tell=self._tell)
+        return Brought(built, self._derive(tip) if built.is_kept else None)
+
+    def refresh(self, tip: Oid) -> bool:
+        """Bring forward what is new, if that is little; whether the commit is known now."""
+        known = identities.Identities(self.sources.store_dir)
+        try:
+            is_known = known.knows(tip, identities.boundary_of(self.git.shallow()))
+            tips = known.tips() if not is_known else []
+        finally:
+            known.close()
+        if not is_known:
+            if not tips or self._is_much(tip, tips):
+                return False
+            built = following.bring(
+                self.sources.place, self.sources.store_dir, tip, tell=self._tell
+            )
+            if not built.is_kept:
+                return False
+        if self._token(tip) != self._kept_token():
+            self._derive(tip)
+        return True
+
+    def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
+        """Ask the index; outlines that were dropped from it are made again."""
+        for _ in range(_MAX_OUTLINES):
+            try:
+                found = self._index.read(lambda connection: (question(connection),))
+            except targets.NotKept as missing:
+                with sandbox.Sandbox(self.sources.place, self.sources.store_dir) as box:
+                    box.prepare([(missing.oid, missing.path)])
+                continue
+            if found is None:
+                break
+            return found[0]
+        raise errors.NotFound(
+            "The index cannot be read. Nothing else is lost.",
+            hint="Make it anew with `tether lineage rebuild`.",
+        )
+
+    @contextlib.contextmanager
+    def aimed(
+        self, connection: sqlite3.Connection, commit: Oid, below: str = ""
+    ) -> Iterator[targets.Aim]:
+        """Who finds what selectors name at a commit that is known."""
+        number = running.number_of(connection, commit)
+        if number is None:
+            raise errors.NotFound(
+                f"The index does not know commit {commit[:12]}.",
+                hint="Bring it up to date with `tether lineage rebuild`.",
+            )
+        aim = targets.Aim(connection, self.git, commit, number, below)
+        try:
+            yield aim
+        finally:
+            aim.close()
+
+    def scopes(self) -> tuple[str, ...]:
+        """What Git and the store say, and what this checkout does."""
+        return ("", self.sources.root) if self.sources.root else ("",)
+
+    def wrong(self) -> frozenset[view.Content]:
+        """The edges that somebody judged wrong."""
+        if not self.sources.store.exists():
+            return frozenset()
+        rows = self.sources.store.rows(_SQL.judged)
+        return frozenset(
+            view.Content(row["subject"], row["edge_type"], row["object"], row["deriver"])
+            for row in rows
+            if row["verdict"] == "wrong"
+        )
+
+    def _derive(self, tip: Oid) -> running.Derived | None:
+        """Bring the edges forward."""
+        sources = self.sources
+        if not sources.root:
+            return running.Derived(0)
+        sources.look()
+        # Taken before anything is read: what changes meanwhile is read again the next time.
+        token = self._token(tip)
+        done = running.bring(
+            self._index,
+            sources.here(tip),
+            sources.store,
+            sources.held() if sources.store.exists() else None,
+            clock.now_text(self._clock),
+            roots=sources.roots(),
+            tell=self._tell,
+        )
+        self._tell("")
+        if done is not None:
+            self._index.write(
+                lambda into: into.execute(_KEEP_MARK, (self._token_name, token)),
+                wait_seconds=5.0,
+            )
+        return done
+
+    def _is_much(self, tip: Oid, tips: list[Oid]) -> bool:
+        """Whether there is more to follow than somebody who asks a question would wait for."""
+        here = set(tips) - self.git.missing(tips)
+        log = self.git.log([tip], exclude=sorted(here), max_count=_FEW_COMMITS + 1)
+        return sum(1 for _ in log) > _FEW_COMMITS
+
+    @property
+    def _token_name(self) -> str:
+        return f"edges:{self.sources.root}"
+
+    def _kept_token(self) -> str:
+        rows = self._index.rows(_MARK, (self._token_name,))
+        return str(rows[0][0]) if rows else ""
+
+    def _token(self, tip: Oid) -> str:
+        """Another one if edges may have changed: by what costs little to look at."""
+        store = self.sources.store
+        [moved] = store.rows(_SQL.moved) if store.exists() else [{}]
+        stamps = [str(tip), *(f"{name}={value}" for name, value in moved.items())]
+        stamps += self._folders()
+        for (path,) in self._index.rows(_LISTS, (self.sources.root,)):
+            if not path.startswith(f"{self.sources.work_root}/"):
+                stamps.append(_stamp(os.path.join(self.sources.root, path)))
+        return " ".join(stamps)
+
+    def _folders(self) -> Iterator[str]:
+        """The directories of task files: whoever writes one as we do changes its directory."""
+        top = os.path.join(self.sources.root, self.sources.work_root)
+        yield _stamp(os.path.join(top, "lineage.yaml"))
+        for path, folders, _ in itertools.islice(os.walk(top), _MAX_FOLDERS):
+            folders.sort()
+            yield _stamp(path)
+
+
+def _stamp(path: str) -> str:
+    try:
+        return str(os.stat(path).st_mtime_ns)
+    except OSError:
+        return "-"

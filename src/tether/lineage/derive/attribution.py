@@ -1,0 +1,281 @@
+"""Commits to edges: which tasks a commit is work on, and what it did to files and symbols.
+
+The ids in its message are found by `evidence`; what was made while a claim was held, and what a
+merge brought in, count too. What a commit did is known from following it (`identities`): to files
+(`commit-grep`) and to symbols (`kg-attribution`), in its own tree and under both paths of a move.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from tether import clock, ids
+from tether.agents import claims
+from tether.evidence import claimed
+from tether.evidence.history import commits as history
+from tether.evidence.history import commits_claimed
+from tether.hints import NamedTuple
+from tether.lineage.derive import brought, crediting
+from tether.lineage.edges import ledger, model, nodes
+from tether.store import port
+
+FILES, SYMBOLS = "commit-grep", "kg-attribution"
+_SAID = """
+SELECT record, group_concat(said, ' ') FROM (
+    SELECT DISTINCT a.record, a.task_source || ':' || a.task || '=' || a.kind AS said
+    FROM activities AS a JOIN identity_commits AS c ON c.oid = a.record
+    WHERE a.file = (SELECT id FROM evidence_files WHERE path = ?) AND a.task <> ''
+    ORDER BY 1, 2
+) GROUP BY record
+"""
+_SUBJECT = (
+    "SELECT text FROM activities"
+    " WHERE file = (SELECT id FROM evidence_files WHERE path = ?) AND start = ? AND record = ?"
+)
+_CALLED = "SELECT oid, number, at, files FROM identity_commits WHERE oid = ?"
+_NUMBERED = "SELECT oid, number, at, files FROM identity_commits WHERE number = ?"
+_PARENTS = "SELECT child, parent FROM identity_parents ORDER BY child, place"
+_EVENTS = (
+    "SELECT e.number, n.key, n.kind, e.kinds, e.added, e.removed FROM identity_events AS e"
+    " JOIN lineage_nodes AS n ON n.id = e.node WHERE e.commit_no = ? AND e.kinds <> ''"
+)
+_TAKE_BACK = "DELETE FROM commit_tasks WHERE commit_no = ? AND how = ?"
+_GIVE = "INSERT OR REPLACE INTO commit_tasks VALUES (?, ?, ?, ?)"
+_GIVEN = "SELECT commit_no FROM commit_tasks WHERE how = ?"
+_OWN = ("named", "body", "listed")
+_MAX_CLAIMS = 100_000
+# So many inputs are written down together.
+_AT_ONCE = 500
+_MERGE, _CLAIM = "merge:", "claim:"
+
+Parents = dict[int, list[int]]
+
+
+class _Commit(NamedTuple):
+    oid: str
+    number: int
+    at_ms: int
+    files: int
+
+    @property
+    def at(self) -> str:
+        return clock.text(self.at_ms)
+
+
+class _Input(NamedTuple):
+    """What says of some commits that they are work on some tasks."""
+
+    name: str
+    stamp: str
+    credits: tuple[tuple[_Commit, crediting.Credit], ...]
+
+
+class Claims(NamedTuple):
+    """Where claims are kept, and what else it takes to know what was done under them."""
+
+    store: port.Store
+    around: claimed.Around
+
+
+def derive(
+    connection: sqlite3.Connection,
+    held: Claims | None,
+    derived_at: str,
+    tell: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Bring the edges from commits forward; how many inputs said something new."""
+    known = ledger.known(connection, FILES, "")
+    said = dict(connection.execute(_SAID, (history.COMMITS,)).fetchall())
+    fresh = [oid for oid, stamp in said.items() if known.get(oid) != stamp]
+    commits = _Commits(connection)
+    inputs = list(_own(commits, said, fresh))
+    inputs += _merges(connection, commits, said, fresh)
+    names = {*said, *(f"{_MERGE}{oid}" for oid in said)}
+    if held is not None:
+        of_claims = dict(_stamps(held.store, commits.last))
+        names |= of_claims.keys()
+        new = {name: stamp for name, stamp in of_claims.items() if known.get(name) != stamp}
+        inputs += _under_claims(connection, held, commits, new)
+    gone = [name for name in known if name not in names and (held or name[:6] != _CLAIM)]
+    for deriver in (FILES, SYMBOLS):
+        ledger.forget(connection, deriver, "", gone)
+    _take_back(connection, commits, gone)
+    for first in range(0, len(inputs), _AT_ONCE):
+        some = inputs[first : first + _AT_ONCE]
+        _write(connection, some, derived_at)
+        tell(f"attributing commits to tasks: {first + len(some)} of {len(inputs)}")
+    return len(inputs) + len(gone)
+
+
+class _Commits:
+    """Those that were followed, looked up when the first one is asked for."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._known: dict[str, _Commit] = {}
+        [(last,)] = connection.execute("SELECT max(number) FROM identity_commits").fetchall()
+        self.last = int(last or 0)
+
+    def get(self, oid: str) -> _Commit | None:
+        if oid not in self._known:
+            row = self._connection.execute(_CALLED, (oid,)).fetchone()
+            if row is None:
+                return None
+            self._known[oid] = _Commit(*row)
+        return self._known[oid]
+
+    def numbered(self, number: int) -> _Commit:
+        row = self._connection.execute(_NUMBERED, (number,)).fetchone()
+        return _Commit(*row)
+
+
+def _of(said: str) -> list[crediting.Credit]:
+    """The credits that a stamp stands for: it has all that a commit says."""
+    found = []
+    for word in said.split(" "):
+        task, _, kind = word.rpartition("=")
+        source, _, task_id = task.partition(":")
+        key = model.task_key(ids.TaskKey(source, task_id))
+        found.append(crediting.Said(key, kind))
+    return crediting.of_commit(found)
+
+
+def _own(commits: _Commits, said: Mapping[str, str], fresh: Iterable[str]) -> Iterator[_Input]:
+    for oid in fresh:
+        commit = commits.get(oid)
+        if commit is not None:
+            yield _Input(oid, said[oid], tuple((commit, each) for each in _of(said[oid])))
+
+
+def _merges(
+    connection: sqlite3.Connection,
+    commits: _Commits,
+    said: Mapping[str, str],
+    fresh: Iterable[str],
+) -> Iterator[_Input]:
+    """What merges say of the commits that they brought in and that name no task themselves."""
+    parents: Parents | None = None
+    for oid in fresh:
+        commit = commits.get(oid)
+        if commit is None:
+            continue
+        row = connection.execute(_SUBJECT, (history.COMMITS, commit.at_ms, oid)).fetchone()
+        branch = crediting.branch_of_merge(str(row[0])) if row else ""
+        named = [
+            each
+            for each in (_of(said[oid]) if branch else ())
+            if each.how == "body" or _is_named(each.task, branch)
+        ]
+        if not named:
+            continue
+        if parents is None:
+            parents = _parents(connection)
+        theirs = brought.by_merge(parents.__getitem__, commit.number)
+        plain = [each for each in map(commits.numbered, theirs) if each.oid not in said]
+        given = tuple(
+            (each, crediting.Credit(credit.task, crediting.BROUGHT, "merge"))
+            for each in plain
+            for credit in named
+        )
+        yield _Input(f"{_MERGE}{oid}", said[oid], given)
+
+
+def _is_named(task: model.Key, branch: str) -> bool:
+    """Whether the name of a branch has the id of a task."""
+    return model.label(task).casefold() in branch.casefold()
+
+
+def _parents(connection: sqlite3.Connection) -> Parents:
+    found: Parents = defaultdict(list)
+    for child, parent in connection.execute(_PARENTS):
+        found[child].append(parent)
+    return found
+
+
+def _stamps(store: port.Store, last: int) -> Iterator[tuple[str, str]]:
+    """Every task that was ever claimed, and what changes if there may be more under its claims."""
+    newest: dict[ids.TaskKey, str] = {}
+    for each in claims.all_ones(store.rows, _MAX_CLAIMS):
+        key = ids.TaskKey(each.source, each.task)
+        newest.setdefault(key, f"{each.epoch} {each.closed_at or last}")
+    for key, stamp in newest.items():
+        yield f"{_CLAIM}{key.source}:{key.id}", stamp
+
+
+def _under_claims(
+    connection: sqlite3.Connection, held: Claims, commits: _Commits, new: Mapping[str, str]
+) -> Iterator[_Input]:
+    for name, stamp in new.items():
+        source, _, task_id = name.removeprefix(_CLAIM).partition(":")
+        key = ids.TaskKey(source, task_id)
+        credit = crediting.Credit(model.task_key(key), crediting.CLAIMED, "claim")
+        found = commits_claimed.under_claims(connection, held.store, key, held.around)
+        made = (commits.get(each.record) for each in found)
+        yield _Input(name, stamp, tuple((commit, credit) for commit in made if commit is not None))
+
+
+def _take_back(connection: sqlite3.Connection, commits: _Commits, gone: Iterable[str]) -> None:
+    for name in gone:
+        commit = commits.get(name)
+        if commit is not None:
+            connection.executemany(_TAKE_BACK, [(commit.number, how) for how in _OWN])
+
+
+def _write(connection: sqlite3.Connection, inputs: list[_Input], derived_at: str) -> None:
+    """What some inputs say, as credits of commits and as edges."""
+    touched = {commit.number: commit for each in inputs for commit, _ in each.credits}
+    events = {number: connection.execute(_EVENTS, (number,)).fetchall() for number in touched}
+    kinds: dict[model.Key, model.Kind] = {
+        key: kind for rows in events.values() for _, key, kind, *_ in rows
+    }
+    for deriver in (FILES, SYMBOLS):
+        said = [
+            ledger.Said(
+                each.name,
+                each.stamp,
+                tuple(
+                    edge
+                    for commit, credit in each.credits
+                    for edge in _edges(commit, credit, events[commit.number], deriver)
+                ),
+            )
+            for each in inputs
+        ]
+        ledger.replace_all(connection, deriver, "", said, derived_at, kinds)
+    tasks: dict[model.Key, model.Kind] = {
+        c.task: "task" for each in inputs for _, c in each.credits
+    }
+    numbers = nodes.numbers(connection, tasks)
+    for each in inputs:
+        hows = {credit.how for _, credit in each.credits} or set(_OWN)
+        owners = {commit.number for commit, _ in each.credits}
+        connection.executemany(_TAKE_BACK, [(n, how) for n in owners for how in hows])
+    connection.executemany(
+        _GIVE,
+        [
+            (commit.number, numbers[credit.task], credit.confidence, credit.how)
+            for each in inputs
+            for commit, credit in each.credits
+        ],
+    )
+
+
+def _edges(
+    commit: _Commit,
+    credit: crediting.Credit,
+    events: list[tuple[int, str, str, str, int, int]],
+    deriver: str,
+) -> Iterator[model.Edge]:
+    """What a commit did, as deeds of a task."""
+    for number, node, kind, words, added, removed in events:
+        if (kind == "file") != (deriver == FILES):
+            continue
+        kinds = words.split()
+        sure = crediting.sureness(credit, kinds, commit.files, is_symbol=kind != "file")
+        detail = {"event": number, "added": added, "removed": removed, "how": credit.how}
+        pointer = f"commit:{commit.oid}"
+        yield model.Edge(
+            credit.task, crediting.edge_type(kinds), node, sure, commit.at, pointer, detail
+        )

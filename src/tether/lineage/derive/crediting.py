@@ -1,0 +1,96 @@
+"""Which tasks a commit is work on, and how sure that is. Pure.
+
+What a subject or a trailer names was worked on. A body tells a story, in which other tasks occur;
+if it alone names one, that one is meant. Who names many at once says little of each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from tether.evidence import model as evidence
+from tether.hints import NamedTuple
+from tether.lineage.edges import model
+
+NAMED, ALONE, AMONG = 0.95, 0.8, 0.6
+BY_THE_WAY, LISTED = 0.5, 0.5
+BROUGHT, CLAIMED = 0.8, 0.9
+# So many in one subject share what it did: each of them less surely did each of it.
+_FEW, _SHARED = 3, 0.75
+# A commit of more files says less of each; nobody reads a thousand of them one by one.
+_BULK_FILES = 30
+_FLOOR = 0.5
+_SLIGHT = frozenset(("formatting", "comment", "annotation"))
+_SLIGHT_FACTOR = 0.65
+_MERGED = re.compile(
+    r"Merge (?:(?:remote-tracking )?branch(?:es)?|tags?|commits?) (?P<one>'[^']{1,200}')"
+    r"|Merge pull request #\d{1,9} from (?P<other>\S{1,200})"
+)
+
+
+class Said(NamedTuple):
+    """What one commit says of one task."""
+
+    task: model.Key
+    kind: str
+    """worked, stated, mentioned or listed."""
+
+
+class Credit(NamedTuple):
+    """A task that a commit is work on."""
+
+    task: model.Key
+    confidence: float
+    how: str
+    """named, body, listed, merge or claim."""
+
+
+def of_commit(said: Iterable[Said]) -> list[Credit]:
+    """The tasks that a commit itself says it is work on."""
+    kinds: dict[model.Key, str] = {}
+    for each in said:
+        if each.task not in kinds or each.kind in evidence.MOVING:
+            kinds[each.task] = each.kind
+    named = [task for task, kind in kinds.items() if kind in evidence.MOVING]
+    mentioned = [task for task, kind in kinds.items() if kind == evidence.MENTIONED]
+    listed = [task for task, kind in kinds.items() if kind == evidence.LISTED]
+    sure = NAMED if len(named) <= _FEW else _SHARED
+    found = [Credit(task, sure, "named") for task in named]
+    by_body = BY_THE_WAY if named else ALONE if len(mentioned) == 1 else AMONG
+    found += [Credit(task, by_body, "body") for task in mentioned]
+    return [*found, *(Credit(task, LISTED, "listed") for task in listed)]
+
+
+def best(found: Iterable[Credit]) -> list[Credit]:
+    """The surest of what is said of each task."""
+    kept: dict[model.Key, Credit] = {}
+    for each in found:
+        if each.task not in kept or kept[each.task].confidence < each.confidence:
+            kept[each.task] = each
+    return list(kept.values())
+
+
+def sureness(credit: Credit, kinds: Iterable[str], files: int, *, is_symbol: bool) -> float:
+    """How sure it is that a task meant what its commit did to a file or symbol."""
+    sure = credit.confidence * (0.95 if is_symbol else 1.0)
+    done = set(kinds)
+    if not done & {"introduced", "deleted"} and files > _BULK_FILES:
+        sure = max(min(sure, _FLOOR), sure * (_BULK_FILES / files) ** 0.5)
+    if done and done <= _SLIGHT:
+        sure = max(min(sure, _FLOOR), sure * _SLIGHT_FACTOR)
+    return round(sure, 3)
+
+
+def edge_type(kinds: Iterable[str]) -> str:
+    """What a task did to a file or symbol, by the kinds of a change."""
+    done = set(kinds)
+    if "introduced" in done:
+        return "created"
+    return "deleted" if "deleted" in done else "touched"
+
+
+def branch_of_merge(subject: str) -> str:
+    """What a merge brought in, by its subject: not into what. Empty if that is not said."""
+    found = _MERGED.match(subject)
+    return (found["one"] or found["other"] or "").strip("'") if found else ""

@@ -1,0 +1,287 @@
+"""What a selector names: files, directories and symbols that were followed, at a commit.
+
+Asked of the index alone as far as it goes: outlines are kept there, so nothing is parsed. What is
+gone is found too, by what deleted it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from tether import errors, text
+from tether.git import Git, Oid, objects
+from tether.hints import Literal, NamedTuple
+from tether.lineage import cache, history, kept, languages, library, selecting, symbols
+
+FORMS = (
+    "Name it as PATH, PATH:LINE, PATH#Class.name, Class.name, or with file:, dir:, symbol: or"
+    " node: in front."
+)
+_OUTLINE = "SELECT outline FROM outlines WHERE blob = ?"
+_LAST_OF = (
+    "SELECT n.id, n.kind, max(e.number) FROM lineage_nodes AS n"
+    " JOIN identity_events AS e ON e.node = n.id WHERE n.key = ? GROUP BY n.id"
+)
+_EVENT = (
+    "SELECT e.kinds, e.change, c.oid, e.node FROM identity_events AS e"
+    " JOIN identity_commits AS c ON c.number = e.commit_no WHERE e.number = ?"
+)
+_MOVED = (
+    "SELECT n.key, e.kinds, e.change FROM identity_events AS e"
+    " JOIN lineage_nodes AS n ON n.id = e.node AND n.kind = 'file'"
+    " WHERE e.commit_no = ? AND e.kinds LIKE 'move%'"
+)
+_BURIED = (
+    "SELECT commit_no, event FROM identity_graves WHERE path = ? ORDER BY commit_no DESC, event"
+)
+_BELOW = "SELECT DISTINCT path FROM identity_steps WHERE path >= ? AND path < ? AND commit_no <= ?"
+_NAMED: tuple[Literal["file", "dir", "symbol"], ...] = ("file", "dir", "symbol")
+_MAX_FILES = 20_000
+
+Kind = Literal["file", "dir", "symbol"]
+
+
+class Target(NamedTuple):
+    """A piece of code, and what last happened to it."""
+
+    selector: str
+    kind: Kind
+    name: str
+    """`function run`, `file src/a.py`, `directory src`."""
+    place: str
+    """`src/a.py:10-40`."""
+    path: str
+    line: int
+    """0 for a file or directory."""
+    key: str
+    """Of the node; empty for a directory."""
+    events: tuple[int, ...]
+    nodes: tuple[int, ...]
+    """Their numbers in the index; of a file its symbols are not among them."""
+    fallback: str = ""
+    """Why it is the file's that was meant to be the symbol's."""
+    is_gone: bool = False
+
+
+class NotKept(Exception):
+    """An outline is not in the index any more."""
+
+    def __init__(self, oid: Oid, path: str) -> None:
+        super().__init__(oid)
+        self.oid, self.path = oid, path
+
+
+class KeptOutlines:
+    """Outlines from the index only."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self.paths: dict[Oid, str] = {}
+
+    def outline(
+        self, oid: Oid, language: languages.Language, data: bytes
+    ) -> symbols.Outline | None:
+        del data
+        for (raw,) in self._connection.execute(_OUTLINE, (oid,)):
+            found = cache.decoded(raw)
+            if found is not None:
+                return found
+        raise NotKept(oid, f"any.{language.name}")
+
+    def part(self, oid: Oid, language: languages.Language, data: bytes) -> symbols.Outline | None:
+        return self.outline(oid, language, data)
+
+
+class Aim:
+    """Finds what selectors name, at one commit that was followed."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, git: Git, commit: Oid, number: int, below: str = ""
+    ) -> None:
+        self._connection = connection
+        self._git = git
+        self._commit = commit
+        self.line = kept.Line(number)
+        self._files = library.Library(git, KeptOutlines(connection))
+        self._finder = selecting.Finder(self._files, commit, below)
+
+    def close(self) -> None:
+        self._files.close()
+
+    def find(self, selector: str) -> Target:
+        """What a selector names."""
+        if selector.startswith("node:"):
+            return self._node(selector)
+        prefix, colon, rest = selector.partition(":")
+        kind = prefix if colon and prefix in _NAMED else ""
+        words = rest if kind else selector
+        if not words.strip():
+            raise errors.UsageError("This names no code.", hint=FORMS)
+        if kind == "symbol":
+            return self._symbol(selector, words)
+        entry = self._finder.entry(words)
+        is_dir = entry is not None and entry.kind == "tree"
+        if kind == "dir" or (is_dir and not kind):
+            return self._directory(selector, entry.path if is_dir and entry else words)
+        if entry is not None and not is_dir:
+            return self._file(selector, entry.path)
+        return self._gone_file(selector, words) if kind else self._other(selector, words)
+
+    def _other(self, selector: str, words: str) -> Target:
+        """What is no path of the commit: a symbol, or a file that is gone."""
+        try:
+            return self._symbol(selector, words)
+        except errors.NotFound:
+            if self._was(words) is None:
+                raise
+            return self._gone_file(selector, words)
+
+    def _was(self, path: str) -> kept.Placed | None:
+        """The last step of a path that is not there any more."""
+        return self.line.step(self._connection, path)
+
+    def _node(self, key: str) -> Target:
+        row = self._connection.execute(_LAST_OF, (key,)).fetchone()
+        if row is None:
+            raise errors.NotFound(
+                "The index has no such node.",
+                hint="Bring it up to date with `tether lineage rebuild`.",
+            )
+        number, kind, event = row
+        return self._of_event(key, "file" if kind == "file" else "symbol", event, number)
+
+    def _file(self, selector: str, path: str, fallback: str = "") -> Target:
+        placed = self.line.placed(self._connection, path)
+        if placed is None:
+            raise errors.NotFound(
+                f"The index does not know the file {text.one_line(path, 200)}.",
+                hint="Submodules have a history of their own; of other files, bring it up to date"
+                " with `tether lineage rebuild`.",
+            )
+        found = self._of_event(selector, "file", placed.file)
+        return found._replace(fallback=fallback, place=path, path=path)
+
+    def _gone_file(self, selector: str, path: str) -> Target:
+        step = self._was(path)
+        if step is None:
+            raise errors.NotFound(
+                f"There is no file {text.one_line(path, 200)} in commit {self._commit[:12]}, and"
+                " there was none.",
+                hint=FORMS,
+            )
+        if step.oid:
+            return self._file(selector, path)
+        for event, change in self._buried(path):
+            if change.before is not None and change.before.kind == "file":
+                return self._of_event(selector, "file", event)
+        moved = self._moved(path, step.commit_no)
+        if moved is None:
+            raise errors.NotFound(
+                f"What became of the file {text.one_line(path, 200)} is not known.", hint=FORMS
+            )
+        return self._node(moved)._replace(selector=selector)
+
+    def _moved(self, path: str, commit_no: int) -> str | None:
+        """The node of a file that a commit moved elsewhere."""
+        for key, kinds, raw in self._connection.execute(_MOVED, (commit_no,)):
+            change, _ = kept.change_in(self._commit, kinds, raw)
+            if change.before is not None and change.before.path == path:
+                return str(key)
+        return None
+
+    def _directory(self, selector: str, path: str) -> Target:
+        path = path.rstrip("/")
+        events, nodes = [], []
+        for each in self._below(path):
+            placed = self.line.placed(self._connection, each)
+            if placed is not None and placed.file:
+                events.append(placed.file)
+        if not events:
+            raise errors.NotFound(
+                f"There is no directory {text.one_line(path, 200)} with files in commit"
+                f" {self._commit[:12]}.",
+                hint=FORMS,
+            )
+        known = kept.node_numbers(self._connection, events)
+        nodes = [known[each] for each in events]
+        name = f"directory {path or '.'}"
+        return Target(selector, "dir", name, path, path, 0, "", tuple(events), tuple(nodes))
+
+    def _below(self, path: str) -> Iterator[str]:
+        first = objects.path_bytes(f"{path}/") if path not in ("", ".") else b""
+        last = first[:-1] + b"0" if first else b"\xff" * 8
+        rows = self._connection.execute(_BELOW, (first, last, self.line.number))
+        for count, (raw,) in enumerate(rows.fetchall()):
+            if count >= _MAX_FILES:
+                raise errors.UsageError(
+                    f"More than {_MAX_FILES} files were below {text.one_line(path, 200)}.",
+                    hint="Name a directory further down.",
+                )
+            yield objects.as_path(raw)
+
+    def _symbol(self, selector: str, words: str) -> Target:
+        try:
+            found = self._finder.find(words)
+        except errors.NotFound:
+            gone = self._gone_symbol(selector, words)
+            if gone is None:
+                raise
+            return gone
+        path, number = found.source.path, found.number
+        placed = self.line.placed(self._connection, path)
+        if placed is None or number >= len(placed.versions):
+            return self._file(selector, path, "its symbols were not followed")
+        target = self._of_event(selector, "symbol", placed.versions[number])
+        symbol = found.symbol
+        return target._replace(
+            name=f"{symbol.kind} {symbol.qualified}",
+            place=f"{path}:{symbol.line}-{symbol.end_line}",
+            path=path,
+            line=symbol.line,
+        )
+
+    def _gone_symbol(self, selector: str, words: str) -> Target | None:
+        """A symbol that a file had once, by its name."""
+        split = self._finder.split(words)
+        if split is None:
+            return None
+        path, name = split
+        plain = name.replace("::", ".")
+        for event, change in self._buried(path):
+            before = change.before
+            if before is None or before.kind == "file":
+                continue
+            if before.qualified == plain or before.qualified.endswith(f".{plain}"):
+                return self._of_event(selector, "symbol", event)
+        return None
+
+    def _buried(self, path: str) -> Iterator[tuple[int, history.Change]]:
+        """What was deleted from a path on the way to the commit, the last one first."""
+        rows = self._connection.execute(_BURIED, (objects.path_bytes(path),)).fetchall()
+        for commit_no, event in rows:
+            if self.line.has(self._connection, commit_no):
+                [(kinds, raw, oid, _)] = self._connection.execute(_EVENT, (event,)).fetchall()
+                yield event, kept.change_in(Oid(oid), kinds, raw)[0]
+
+    def _of_event(self, selector: str, kind: Kind, event: int, node: int | None = None) -> Target:
+        [(kinds, raw, oid, number)] = self._connection.execute(_EVENT, (event,)).fetchall()
+        change, _ = kept.change_in(Oid(oid), kinds, raw)
+        place = change.after or change.before
+        key = kept.nodes_of(self._connection, [event])[event]
+        assert place is not None  # noqa: S101 - no change is of nothing
+        is_file = place.kind == "file"
+        name = f"file {place.path}" if is_file else f"{place.kind} {place.qualified}"
+        where = place.path if is_file else f"{place.path}:{place.line}-{place.end_line}"
+        return Target(
+            selector,
+            kind,
+            name,
+            where,
+            place.path,
+            0 if is_file else place.line,
+            key,
+            (event,),
+            (node or number,),
+            is_gone=change.after is None,
+        )
