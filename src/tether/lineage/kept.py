@@ -42,6 +42,13 @@ _STEPS = (
     "SELECT commit_no, oid, taken, file, versions FROM identity_steps"
     " WHERE path = ? AND commit_no <= ? ORDER BY commit_no DESC"
 )
+_BURIED = (
+    "SELECT commit_no, event FROM identity_graves WHERE path = ? ORDER BY commit_no DESC, event"
+)
+_CHANGE_OF = (
+    "SELECT c.oid, e.kinds, e.change FROM identity_events AS e"
+    " JOIN identity_commits AS c ON c.number = e.commit_no WHERE e.number = ?"
+)
 _GRAVES = "SELECT life, event FROM identity_graves WHERE path = ? AND commit_no = ?"
 _NODES = (
     "SELECT e.number, n.key FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
@@ -217,6 +224,27 @@ def chain(connection: sqlite3.Connection, event: int) -> Iterator[Event]:
         yield Event(
             *(number, node, change, unknown, added, removed, digest, commit_no, at_ms, files)
         )
+
+
+def buried(
+    connection: sqlite3.Connection, line: Line, path: str
+) -> Iterator[tuple[int, history.Change]]:
+    """What was deleted from a path on a line, the last one first, by events."""
+    for commit_no, event in connection.execute(_BURIED, (objects.path_bytes(path),)).fetchall():
+        if line.has(connection, commit_no):
+            yield event, change_of(connection, event)
+
+
+def change_of(connection: sqlite3.Connection, event: int) -> history.Change:
+    """What an event is of."""
+    [(oid, kinds, raw)] = connection.execute(_CHANGE_OF, (event,)).fetchall()
+    return change_in(Oid(oid), kinds, raw)[0]
+
+
+def is_called(place: history.Place, name: str) -> bool:
+    """Whether a symbol has a name, or one that ends so."""
+    plain = name.replace("::", ".")
+    return place.qualified == plain or place.qualified.endswith(f".{plain}")
 
 
 def history_of_node(connection: sqlite3.Connection, node: str) -> history.History | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tether import errors, text
 from tether.git import Git, Oid, objects
 from tether.hints import Literal, NamedTuple
-from tether.lineage import cache, history, kept, languages, library, selecting, symbols
+from tether.lineage import cache, kept, languages, library, selecting, symbols
 
 FORMS = (
     "Name it as PATH, PATH:LINE, PATH#Class.name, Class.name, or with file:, dir:, symbol: or"
@@ -23,17 +23,11 @@ _LAST_OF = (
     "SELECT n.id, n.kind, max(e.number) FROM lineage_nodes AS n"
     " JOIN identity_events AS e ON e.node = n.id WHERE n.key = ? GROUP BY n.id"
 )
-_EVENT = (
-    "SELECT e.kinds, e.change, c.oid, e.node FROM identity_events AS e"
-    " JOIN identity_commits AS c ON c.number = e.commit_no WHERE e.number = ?"
-)
+_NODE = "SELECT node FROM identity_events WHERE number = ?"
 _MOVED = (
     "SELECT n.key, e.kinds, e.change FROM identity_events AS e"
     " JOIN lineage_nodes AS n ON n.id = e.node AND n.kind = 'file'"
     " WHERE e.commit_no = ? AND e.kinds LIKE 'move%'"
-)
-_BURIED = (
-    "SELECT commit_no, event FROM identity_graves WHERE path = ? ORDER BY commit_no DESC, event"
 )
 _BELOW = "SELECT DISTINCT path FROM identity_steps WHERE path >= ? AND path < ? AND commit_no <= ?"
 _NAMED: tuple[Literal["file", "dir", "symbol"], ...] = ("file", "dir", "symbol")
@@ -172,7 +166,7 @@ class Aim:
             )
         if step.oid:
             return self._file(selector, path)
-        for event, change in self._buried(path):
+        for event, change in kept.buried(self._connection, self.line, path):
             if change.before is not None and change.before.kind == "file":
                 return self._of_event(selector, "file", event)
         moved = self._moved(path, step.commit_no)
@@ -247,26 +241,15 @@ class Aim:
         if split is None:
             return None
         path, name = split
-        plain = name.replace("::", ".")
-        for event, change in self._buried(path):
+        for event, change in kept.buried(self._connection, self.line, path):
             before = change.before
-            if before is None or before.kind == "file":
-                continue
-            if before.qualified == plain or before.qualified.endswith(f".{plain}"):
+            if before and before.kind != "file" and kept.is_called(before, name):
                 return self._of_event(selector, "symbol", event)
         return None
 
-    def _buried(self, path: str) -> Iterator[tuple[int, history.Change]]:
-        """What was deleted from a path on the way to the commit, the last one first."""
-        rows = self._connection.execute(_BURIED, (objects.path_bytes(path),)).fetchall()
-        for commit_no, event in rows:
-            if self.line.has(self._connection, commit_no):
-                [(kinds, raw, oid, _)] = self._connection.execute(_EVENT, (event,)).fetchall()
-                yield event, kept.change_in(Oid(oid), kinds, raw)[0]
-
     def _of_event(self, selector: str, kind: Kind, event: int, node: int | None = None) -> Target:
-        [(kinds, raw, oid, number)] = self._connection.execute(_EVENT, (event,)).fetchall()
-        change, _ = kept.change_in(Oid(oid), kinds, raw)
+        [(number,)] = self._connection.execute(_NODE, (event,)).fetchall()
+        change = kept.change_of(self._connection, event)
         place = change.after or change.before
         key = kept.nodes_of(self._connection, [event])[event]
         assert place is not None  # noqa: S101 - no change is of nothing

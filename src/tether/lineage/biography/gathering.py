@@ -6,6 +6,7 @@ Commits are read from Git, everything else was derived before. What is told of t
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,12 +31,16 @@ _FILE_OF = (
     "SELECT n.id, n.key FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
     " WHERE e.number = ?"
 )
+_LAST_OF = (
+    "SELECT max(number) FROM identity_events"
+    " WHERE node = (SELECT id FROM lineage_nodes WHERE key = ?)"
+)
 _RELATIONS = (
     *("supersedes", "extends", "reverts", "motivates", "contradicts", "blocks", "references"),
     *("follows-up", "runtime-parent", "cited-in-review"),
 )
 _MAX_EVENTS = 4000
-_MAX_ANCESTORS = 3
+_MAX_ANCESTORS = 5
 
 
 class Events(NamedTuple):
@@ -52,7 +57,7 @@ def story(
 ) -> model.Story:
     """Everything that is known of a target."""
     connection = seen.connection
-    found = _events(connection, target)
+    found = _events(seen, target)
     steps = _steps(connection, git, found, target)
     around = _around(seen, steps)
     code = _code(connection, target, line)
@@ -80,7 +85,8 @@ def story(
     )
 
 
-def _events(connection: sqlite3.Connection, target: targets.Target) -> Events:
+def _events(seen: view.View, target: targets.Target) -> Events:
+    connection = seen.connection
     found: dict[int, kept.Event] = {}
     for last in target.events:
         for each in kept.chain(connection, last):
@@ -89,16 +95,24 @@ def _events(connection: sqlite3.Connection, target: targets.Target) -> Events:
                 break
     events = sorted(found.values(), key=lambda each: -each.number)
     ancestors: dict[int, kept.Event] = {}
-    if target.kind == "symbol":
-        before = _split_from(connection, events)
-        for _ in range(_MAX_ANCESTORS):
-            if before is None:
-                break
-            more = list(kept.chain(connection, before))
-            ancestors |= {each.number: each for each in more}
-            before = _split_from(connection, more)
+    waiting = [*_same(seen, target.key)] if target.key else []
+    if target.kind == "symbol" and (before := _split_from(connection, events)) is not None:
+        waiting.append(before)
+    for last in itertools.islice(waiting, _MAX_ANCESTORS):
+        more = list(kept.chain(connection, last))
+        ancestors |= {each.number: each for each in more if each.number not in found}
+        if (before := _split_from(connection, more)) is not None:
+            waiting.append(before)
     told = tuple(sorted(ancestors.values(), key=lambda each: -each.number))
     return Events(tuple(events), told, len(found) < _MAX_EVENTS)
+
+
+def _same(seen: view.View, key: graph.Key) -> Iterator[int]:
+    """The last events of what people say this was before."""
+    for side in reading.around(seen, key, types=["same_as"], limit=_MAX_ANCESTORS).sides:
+        [(last,)] = seen.connection.execute(_LAST_OF, (side.other,)).fetchall()
+        if last is not None:
+            yield int(last)
 
 
 def _split_from(connection: sqlite3.Connection, events: list[kept.Event]) -> int | None:

@@ -32,6 +32,7 @@ _VERSION = "1"
 _OF_TASKS = (TEXT, DECLARED, REVIEW, LINK)
 _MAX_DOCUMENT_BYTES = 1024 * 1024
 _MAX_DOCUMENTS = 5000
+_MAX_EXPANDED = 100
 _REVIEWED = ("review", "audit")
 _TEXTS = ("description", "plan", "result", "error")
 
@@ -93,12 +94,13 @@ def derive(
 ) -> Derived:
     """Bring forward what a checkout says."""
     found = {each.name: each for each in _tasks(here)}
-    reader = _Reader(connection, here, standing, derived_at, [each.key for each in found.values()])
-    count = reader.read_tasks(found, tell)
     entries = {e.path: e for e in here.git.tree(here.commit) if e.kind == "blob"}
+    keys = [each.key for each in found.values()]
+    reader = _Reader(connection, here, standing, entries, keys, derived_at)
+    count = reader.read_tasks(found, tell)
     count += reader.read_declarations()
-    count += reader.read_decisions(entries)
-    count += reader.read_documents(entries, tell)
+    count += reader.read_decisions()
+    count += reader.read_documents(tell)
     count += reader.read_links()
     return Derived(count, tuple(reader.problems))
 
@@ -178,12 +180,15 @@ class _Reader:
         connection: sqlite3.Connection,
         here: Here,
         standing: ground.Ground,
-        derived_at: str,
+        entries: Mapping[str, TreeEntry],
         keys: Iterable[model.Key],
+        derived_at: str,
     ) -> None:
         self._connection = connection
         self._here = here
         self._ground = standing
+        self.entries = entries
+        """What the commit has."""
         self._derived_at = derived_at
         self._ids: dict[str, list[model.Key]] = {}
         for key in keys:
@@ -239,7 +244,8 @@ class _Reader:
         edges: dict[str, list[model.Edge]] = {TEXT: [], DECLARED: [], REVIEW: [], LINK: []}
         for edge in found.edges:
             is_link = edge.type == "follows-up"
-            edges[LINK if is_link else DECLARED].append(self._grounded(edge))
+            some = self._expanded(edge) if edge.detail.get("is_pattern") else [edge]
+            edges[LINK if is_link else DECLARED] += map(self._grounded, some)
         edges[LINK] += self._follow_up(task.key, written)
         for field in _TEXTS:
             value = _field(written.fields, field)
@@ -270,6 +276,17 @@ class _Reader:
                 said.subject, said.type, said.object, said.confidence, at, pointer, detail
             )
 
+    def _expanded(self, edge: model.Edge) -> list[model.Edge]:
+        """An edge to what a pattern stands for: its files, or as it is written if it is vague."""
+        paths = self._tree.matching(edge.object.removeprefix("path:"))
+        if not 0 < len(paths) <= _MAX_EXPANDED:
+            return [edge]
+        return [edge._replace(object=model.path_key(path)) for path in paths]
+
+    @functools.cached_property
+    def _tree(self) -> decisions.Tree:
+        return decisions.Tree(self.entries)
+
     def _grounded(self, edge: model.Edge) -> model.Edge:
         """An edge to a path as one to the file or symbol that stands there."""
         if not edge.object.startswith("path:"):
@@ -293,48 +310,42 @@ class _Reader:
             ledger.forget(self._connection, DECLARED, self._here.scope, [path])
             return 1
         found = declared.file(raw)
-        self.problems += [f"{path}: {each}" for each in found.problems]
-        edges = []
-        for each in found.relations:
-            subject, target = self._end(each.subject), self._end(each.object)
-            if subject is None or target is None:
-                self.problems.append(f"{path}: {each.place}: what it names is not known here")
-                continue
-            pointer, detail = f"file:{path}#field={each.place}", {"why": each.why}
-            edges.append(model.Edge(subject, each.type, target, 1.0, "", pointer, detail))
-        self._say(DECLARED, [ledger.Said(path, stamp, tuple(self._drawable(edges)))], [])
+        meant = declared.edges(found, self.resolve, path=path)
+        self.problems += [f"{path}: {each}" for each in (*found.problems, *meant.problems)]
+        edges = [self._grounded(each) for each in meant.edges]
+        edges += [edge for each in found.same_as if (edge := self._same(each, path))]
+        self._say(DECLARED, [ledger.Said(path, stamp, tuple(edges))], [])
         return 1
 
-    def _drawable(self, edges: Iterable[model.Edge]) -> Iterator[model.Edge]:
-        """Those whose ends go with their type: code is the object of some types only."""
-        for edge in edges:
-            subject, name, target = model.stored(edge.subject, edge.type, edge.object)
-            is_code = target.startswith(("node:", "path:"))
-            if name in model.TYPES and is_code == (name in model.OF_CODE):
-                yield edge._replace(subject=subject, type=name, object=target)
-            else:
-                self.problems.append(
-                    f"{edge.pointer.removeprefix('file:')}: {edge.type} does not run between these"
-                )
+    def _same(self, each: declared.Same, path: str) -> model.Edge | None:
+        """That two pieces of code are one, if both are known here."""
+        before, after = self._code(each.before), self._code(each.after)
+        if before is None or after is None:
+            self.problems.append(f"{path}: {each.place}: this code is not known here")
+            return None
+        pointer, detail = f"file:{path}#field={each.place}", {"why": each.why}
+        return model.Edge(after, "same_as", before, 1.0, "", pointer, detail)
 
-    def _end(self, reference: Reference) -> model.Key | None:
-        if isinstance(reference, Code):
-            node = self._ground.symbol(reference.path, reference.name) if reference.name else None
-            node = node or self._ground.file(reference.path)
-            if node is None:
-                return model.path_key(reference.path)
-            self._kinds[node.key] = node.kind
-            return node.key
+    def _code(self, reference: Reference) -> model.Key | None:
+        """The node of some code, standing or gone."""
         if isinstance(reference, Word):
-            return self.resolve(reference.text)
-        self._kinds[reference] = "symbol"
-        return reference
+            return None
+        if not isinstance(reference, Code):
+            self._kinds[reference] = "symbol"
+            return reference
+        path, name = reference
+        node = self._ground.symbol(path, name) if name else self._ground.file(path)
+        node = node or self._ground.gone(path, name)
+        if node is None:
+            return None
+        self._kinds[node.key] = node.kind
+        return node.key
 
-    def read_decisions(self, entries: Mapping[str, TreeEntry]) -> int:
+    def read_decisions(self) -> int:
         """The decision files of the commit; together, because they name each other."""
         wanted = {
             path: entry.oid
-            for path, entry in entries.items()
+            for path, entry in self.entries.items()
             if decisions.is_decision_file(path) and entry.mode.startswith("100")
         }
         stamp = f"{_VERSION} {_digest(repr(sorted(wanted.items())).encode())}"
@@ -344,21 +355,22 @@ class _Reader:
         for path, content in self._contents(wanted):
             read += decisions.read(path, content, self._here.find)
         register = decisions.Register(named := decisions.named(read))
-        tree = decisions.Tree(entries)
         edges = [
-            self._grounded(edge) for each in named for edge in decisions.edges(each, register, tree)
+            self._grounded(edge)
+            for each in named
+            for edge in decisions.edges(each, register, self._tree)
         ]
-        said = [ledger.Said("decisions", stamp, tuple(self._drawable(edges)))]
+        said = [ledger.Said("decisions", stamp, tuple(edges))]
         self._say(DECISIONS, said, [])
         told = {model.decision_key(each.name): _decision(each) for each in named}
         records.keep(self._connection, self._here.scope, told)
         return 1
 
-    def read_documents(self, entries: Mapping[str, TreeEntry], tell: Callable[[str], None]) -> int:
+    def read_documents(self, tell: Callable[[str], None]) -> int:
         """The documents of the commit that name code."""
         wanted = {
             path: entry.oid
-            for path, entry in entries.items()
+            for path, entry in self.entries.items()
             if (language := languages.of_path(path)) is not None
             and language.name == "markdown"
             and entry.mode.startswith("100")
@@ -368,22 +380,20 @@ class _Reader:
         stamps = {path: f"{_VERSION} {oid}" for path, oid in wanted.items()}
         fresh = {path: oid for path, oid in wanted.items() if known.get(path) != stamps[path]}
         gone = [path for path in known if path not in wanted]
-        tree = decisions.Tree(entries) if fresh else None
         said = []
         for count, (path, content) in enumerate(self._contents(fresh)):
-            assert tree is not None  # noqa: S101 - there is something fresh
-            edges = tuple(self._described(path, content, tree))
+            edges = tuple(self._described(path, content))
             said.append(ledger.Said(path, stamps[path], edges))
             if count % 20 == 0:
                 tell(f"reading documents: {count} of {len(fresh)}")
         self._say(DOCUMENTS, said, gone)
         return len(said) + len(gone)
 
-    def _described(self, path: str, content: str, tree: decisions.Tree) -> Iterator[model.Edge]:
+    def _described(self, path: str, content: str) -> Iterator[model.Edge]:
         for name in documents.names(content):
             node: ground.Node | None = None
             if name.is_path:
-                found = tree.matching(name.words)
+                found = self._tree.matching(name.words)
                 node = self._ground.file(found[0]) if len(found) == 1 else None
             else:
                 called = self._ground.called(name.words)
@@ -412,7 +422,7 @@ class _Reader:
                 continue
             found = external.read(raw, path, self.resolve)
             self.problems += found.problems
-            self._say(EXTERNAL, [ledger.Said(path, stamp, tuple(self._drawable(found.edges)))], [])
+            self._say(EXTERNAL, [ledger.Said(path, stamp, found.edges)], [])
             count += 1
         gone = [path for path in known if path not in self._here.links]
         ledger.forget(self._connection, EXTERNAL, self._here.scope, gone)

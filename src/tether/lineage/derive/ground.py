@@ -51,6 +51,17 @@ class Ground:
         found = found or [n for n, each in enumerate(names) if each.endswith(f".{plain}")]
         return self._version(placed, outline, found[0]) if len(found) == 1 else None
 
+    def gone(self, path: str, name: str) -> Node | None:
+        """What stood at a path under a name and was deleted last; without a name, the file."""
+        for event, change in kept.buried(self._connection, self.line, path):
+            before = change.before
+            if before is None or (before.kind == "file") == bool(name):
+                continue
+            if not name or kept.is_called(before, name):
+                key = kept.nodes_of(self._connection, [event])[event]
+                return Node(key, "file" if not name else "symbol")
+        return None
+
     def section(self, path: str, line: int) -> Node | None:
         """The section of a document that has a line; the document, if it has no sections there."""
         placed = self.line.placed(self._connection, path)
@@ -71,8 +82,7 @@ class Ground:
             place = change.after
             if place is None or kind != "symbol":
                 continue
-            plain = name.replace("::", ".")
-            if place.qualified == plain or place.qualified.endswith(f".{plain}"):
+            if kept.is_called(place, name):
                 found.append((Node(key, kind), place))
         return found
 

@@ -59,11 +59,15 @@ _TYPES = (
     Type("deleted", "removed", "deleted_by", "was removed by"),
     Type("governs", "governs", "governed_by", "is governed by"),
     Type("describes", "describes", "described_by", "is described in"),
+    # Between code and what it was before, where people say so.
+    Type("same_as", "is the same as", "same_as_now", "is the same as"),
 )
 TYPES: dict[str, Type] = {each.name: each for each in _TYPES}
 INVERSES: dict[str, str] = {each.inverse: each.name for each in _TYPES}
 """What a type is stored as that is named from the other end."""
-OF_CODE = frozenset(("touched", "declared", "created", "deleted", "governs", "describes"))
+OF_CODE = frozenset(
+    ("touched", "declared", "created", "deleted", "governs", "describes", "same_as")
+)
 """Edges to code; all others run between tasks and decisions."""
 SYMMETRIC = frozenset(("co-touches", "co-touches-symbol"))
 """Computed when asked, and never stored: pairs are too many."""

@@ -35,9 +35,9 @@ def edges(
         *_of_tasks(decision),
         *_of_places(decision, tree),
     ]
-    best: dict[tuple[str, str, str], graph.Edge] = {}
+    best: dict[tuple[str, str, str, str], graph.Edge] = {}
     for each in found:
-        key = (each.subject, each.type, each.object)
+        key = (each.subject, each.type, each.object, str(each.detail.get("name", "")))
         if key not in best or best[key].confidence < each.confidence:
             best[key] = each
     return list(best.values())
@@ -137,6 +137,8 @@ def _of_places(decision: model.Decision, tree: trees.Tree) -> Iterator[graph.Edg
         if place.name:
             detail["name"] = place.name
         for path in paths:
+            if path == decision.path:
+                continue
             yield graph.Edge(
                 own,
                 "governs",
