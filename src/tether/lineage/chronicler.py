@@ -15,11 +15,15 @@ from collections.abc import Callable, Iterator
 
 from tether import clock, errors, index
 from tether.git import Git, Oid
-from tether.hints import NamedTuple, TypeVar
-from tether.lineage import following, identities, sandbox, targets
-from tether.lineage.derive import attribution, checkout, running
+from tether.hints import TYPE_CHECKING, NamedTuple, TypeVar
+from tether.lineage import kept, targets
 from tether.lineage.edges import view
 from tether.store import port, sql
+
+if TYPE_CHECKING:
+    # A question that finds everything current needs none of what derives it.
+    from tether.lineage import identities
+    from tether.lineage.derive import attribution, checkout, running
 
 T = TypeVar("T")
 Tell = Callable[[str], None]
@@ -72,24 +76,22 @@ class Chronicler:
 
     def rebuild(self, tip: Oid, *, anew: bool = False) -> Brought:
         """Bring everything forward to a commit, however long that takes."""
+        from tether.lineage import following
+
         sources = self.sources
         built = following.bring(sources.place, sources.store_dir, tip, anew=anew, tell=self._tell)
         return Brought(built, self._derive(tip) if built.is_kept else None)
 
     def refresh(self, tip: Oid) -> bool:
         """Bring forward what is new, if that is little; whether the commit is known now."""
-        known = identities.Identities(self.sources.store_dir)
-        try:
-            is_known = known.knows(tip, identities.boundary_of(self.git.shallow()))
-            tips = known.tips() if not is_known else []
-        finally:
-            known.close()
-        if not is_known:
-            if not tips or self._is_much(tip, tips):
+        boundary = kept.boundary_of(self.git.shallow())
+        if not self._index.read(lambda c: kept.is_known(c, tip, boundary)):
+            if not self._is_little(tip):
                 return False
-            built = following.bring(
-                self.sources.place, self.sources.store_dir, tip, tell=self._tell
-            )
+            from tether.lineage import following
+
+            sources = self.sources
+            built = following.bring(sources.place, sources.store_dir, tip, tell=self._tell)
             if not built.is_kept:
                 return False
         if self._token(tip) != self._kept_token():
@@ -102,6 +104,8 @@ class Chronicler:
             try:
                 found = self._index.read(lambda connection: (question(connection),))
             except targets.NotKept as missing:
+                from tether.lineage import sandbox
+
                 with sandbox.Sandbox(self.sources.place, self.sources.store_dir) as box:
                     box.prepare([(missing.oid, missing.path)])
                 continue
@@ -118,7 +122,7 @@ class Chronicler:
         self, connection: sqlite3.Connection, commit: Oid, below: str = ""
     ) -> Iterator[targets.Aim]:
         """Who finds what selectors name at a commit that is known."""
-        number = running.number_of(connection, commit)
+        number = kept.number_of(connection, commit)
         if number is None:
             raise errors.NotFound(
                 f"The index does not know commit {commit[:12]}.",
@@ -147,6 +151,8 @@ class Chronicler:
 
     def _derive(self, tip: Oid) -> running.Derived | None:
         """Bring the edges forward."""
+        from tether.lineage.derive import running
+
         sources = self.sources
         if not sources.root:
             return running.Derived(0)
@@ -170,11 +176,18 @@ class Chronicler:
             )
         return done
 
-    def _is_much(self, tip: Oid, tips: list[Oid]) -> bool:
-        """Whether there is more to follow than somebody who asks a question would wait for."""
-        here = set(tips) - self.git.missing(tips)
+    def _is_little(self, tip: Oid) -> bool:
+        """Whether there is no more to follow than somebody who asks a question would wait for."""
+        from tether.lineage import identities
+
+        known = identities.Identities(self.sources.store_dir)
+        tips = known.tips()
+        known.close()
+        here = set(tips) - self.git.missing(tips) if tips else set()
+        if not here:
+            return False
         log = self.git.log([tip], exclude=sorted(here), max_count=_FEW_COMMITS + 1)
-        return sum(1 for _ in log) > _FEW_COMMITS
+        return sum(1 for _ in log) <= _FEW_COMMITS
 
     @property
     def _token_name(self) -> str:

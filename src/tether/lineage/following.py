@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from tether.git import Commit, Git, Oid
-from tether.lineage import commits, identities, sandbox
+from tether.lineage import commits, identities, kept, sandbox
 
 Tell = Callable[[str], None]
 # So many files are parsed before their commits are followed: their outlines must not be dropped.
@@ -39,7 +39,7 @@ def bring(
     count = events = 0
     is_anew = anew
     try:
-        if not anew and known.knows(tip, identities.boundary_of(git.shallow())):
+        if not anew and known.knows(tip, kept.boundary_of(git.shallow())):
             return identities.Built(tip, 0, 0, is_anew=False, is_kept=True)
         with sandbox.Sandbox(place, store_dir) as box:
             while True:

@@ -8,19 +8,16 @@ killed. What no branch has any more stays, and nobody comes by it.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tether import index
 from tether.git import Oid, objects
 from tether.hints import Any, NamedTuple
-from tether.lineage import forwards, history, kept, languages, library
+from tether.lineage import forwards, history, kept, languages, library, resuming
 
-# Another number makes everybody follow all symbols anew, because they come out otherwise.
-ENGINE_VERSION = 4
 # So much is written down together: who is killed loses no more.
 _BATCH_EVENTS = 4000
 _WAIT_SECONDS = 20.0
@@ -117,7 +114,7 @@ class _Batch:
         rows[_ADD_PARENT] += [(number, place, parent) for place, parent in enumerate(parents)]
         for step in done.steps:
             path = objects.path_bytes(step.path)
-            rows[_ADD_STEP].append((path, number, *kept.step_out(step)))
+            rows[_ADD_STEP].append((path, number, *resuming.step_out(step)))
             rows[_ADD_GRAVE] += [(path, number, life, e) for life, e in step.gone.items()]
 
     def event_rows(self) -> Iterator[tuple[Any, ...]]:
@@ -171,7 +168,7 @@ class Identities:
         self, files: library.Library, tip: Oid, *, anew: bool = False, at_most: int | None = None
     ) -> Built:
         """Follow all symbols up to a commit, from what is known; of new commits only so many."""
-        boundary = boundary_of(files.boundary)
+        boundary = kept.boundary_of(files.boundary)
         commits, events, is_anew, is_whole = 0, 0, False, False
         for _ in range(_MAX_ATTEMPTS):
             try:
@@ -221,7 +218,7 @@ class Identities:
             yield 0, 0, True
             return
         batch = _Batch(last_commit, last_event)
-        known = kept.Kept(self._index)
+        known = resuming.Kept(self._index)
         here = set(tips) - files.git.missing(tips) if tips else set()
         log = files.git.log([tip], exclude=sorted(here), parents_first=True, with_merges=True)
         new = list(itertools.islice(log, at_most))
@@ -275,15 +272,7 @@ def _look(connection: sqlite3.Connection, tip: Oid) -> tuple[bytes, bool, int, i
     return token, is_known, commit, event, tips
 
 
-def boundary_of(commits: Iterable[str]) -> str:
-    """Where the history ends that is here, in a few letters: nothing, if it is whole."""
-    found = sorted(commits)
-    if not found:
-        return ""
-    return hashlib.blake2b(" ".join(found).encode(), digest_size=12).hexdigest()
-
-
 def _engine() -> str:
     """What the identities depend on beside the history."""
     grammars = ", ".join(languages.version_of(each) for each in languages.LANGUAGES)
-    return f"{ENGINE_VERSION}: {grammars}"
+    return f"{kept.ENGINE_VERSION}: {grammars}"

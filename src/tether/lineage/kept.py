@@ -5,16 +5,16 @@ What stands at a path at a commit is the last step on the way of first parents t
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from tether import index
 from tether.git import Oid, objects
 from tether.hints import NamedTuple
-from tether.lineage import encoding, forwards, graves, history, shelves
+from tether.lineage import encoding, history
 
 _VERSIONS = msgspec.msgpack.Decoder(list[int])
 _CHANGE = msgspec.msgpack.Decoder(
@@ -28,8 +28,10 @@ _CHANGE = msgspec.msgpack.Decoder(
         tuple[bytes, ...],
     ]
 )
+# Another number makes everybody follow all symbols anew, because they come out otherwise.
+ENGINE_VERSION = 4
+_STATE = "SELECT engine, boundary FROM identity_state"
 _NUMBER = "SELECT number FROM identity_commits WHERE oid = ?"
-_PARENT = "SELECT parent FROM identity_parents WHERE child = ? AND place = ?"
 _LINE = """
 WITH RECURSIVE line (number) AS (
     SELECT ? UNION ALL
@@ -49,17 +51,12 @@ _CHANGE_OF = (
     "SELECT c.oid, e.kinds, e.change FROM identity_events AS e"
     " JOIN identity_commits AS c ON c.number = e.commit_no WHERE e.number = ?"
 )
-_GRAVES = "SELECT life, event FROM identity_graves WHERE path = ? AND commit_no = ?"
 _NODES = (
     "SELECT e.number, n.key FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
     " WHERE e.number IN (SELECT value FROM json_each(?))"
 )
 _NODE_NUMBERS = (
     "SELECT number, node FROM identity_events WHERE number IN (SELECT value FROM json_each(?))"
-)
-_MOVES = (
-    "SELECT change FROM identity_events"
-    " WHERE node = (SELECT id FROM lineage_nodes WHERE key = ?) AND kinds LIKE 'move%'"
 )
 _LAST_OF = (
     "SELECT max(number) FROM identity_events"
@@ -69,10 +66,10 @@ CHAIN = """
 WITH RECURSIVE chain (number) AS (
     SELECT ?
     UNION
-    SELECT before.number FROM chain JOIN (
-        SELECT number AS after, previous AS number FROM identity_events
-        UNION ALL SELECT event, previous FROM identity_joins
-    ) AS before ON before.after = chain.number AND before.number IS NOT NULL
+    SELECT e.previous FROM chain JOIN identity_events AS e USING (number)
+    WHERE e.previous IS NOT NULL
+    UNION
+    SELECT j.previous FROM chain JOIN identity_joins AS j ON j.event = chain.number
 )
 SELECT e.number, e.kinds, e.added, e.removed, e.digest, e.change, c.oid, c.at, c.files, n.key,
        e.commit_no
@@ -147,35 +144,29 @@ class Line:
         return None
 
 
-class Kept:
-    """What was found out before, for who goes on from there."""
-
-    def __init__(self, known: index.Index) -> None:
-        self._index = known
-
-    def state(self, commit: Oid) -> forwards.State | None:
-        """What stands at a commit; None if it was not followed."""
-        number = self._index.read(lambda c: c.execute(_NUMBER, (commit,)).fetchone())
-        if number is None:
-            return None
-        line = Line(number[0])
-        return forwards.State(
-            shelves.Shelf(lambda path: self._index.read(lambda c: _file(c, line, path))),
-            shelves.Shelf(lambda path: self._index.read(lambda c: _yard(c, line, path))),
-        )
-
-    def former(self, node: str) -> Iterable[str]:
-        """The paths that a file had before it was moved."""
-        return self._index.read(lambda c: _former(c, node)) or []
+def boundary_of(commits: Iterable[str]) -> str:
+    """Where the history ends that is here, in a few letters: nothing, if it is whole."""
+    found = sorted(commits)
+    if not found:
+        return ""
+    return hashlib.blake2b(" ".join(found).encode(), digest_size=12).hexdigest()
 
 
-def step_out(step: forwards.Step) -> tuple[str, int, int | None, bytes]:
-    """What is kept of a step besides its path and commit."""
-    file = step.file
-    if file is None:
-        return "", step.taken, None, b"\x90"
-    versions = msgspec.msgpack.encode([each.event for each in file.versions])
-    return file.oid, step.taken, file.own.event, versions
+def is_known(connection: sqlite3.Connection, commit: Oid, boundary: str) -> bool:
+    """Whether everything is known up to a commit: as found by this engine, if not by its grammars.
+
+    Who follows more looks at those too.
+    """
+    for engine, was in connection.execute(_STATE).fetchall():
+        if engine.startswith(f"{ENGINE_VERSION}:") and was == boundary:
+            return number_of(connection, commit) is not None
+    return False
+
+
+def number_of(connection: sqlite3.Connection, commit: Oid) -> int | None:
+    """The number of a commit that was followed."""
+    row = connection.execute(_NUMBER, (commit,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def change_out(change: history.Change, unknown: Iterable[str]) -> bytes:
@@ -268,48 +259,3 @@ def node_numbers(connection: sqlite3.Connection, events: Iterable[int]) -> dict[
     """The number of the node that each event is of."""
     wanted = json.dumps(sorted(set(events)))
     return dict(connection.execute(_NODE_NUMBERS, (wanted,)).fetchall())
-
-
-def _file(connection: sqlite3.Connection, line: Line, path: str) -> forwards.File | None:
-    placed = line.placed(connection, path)
-    if placed is None:
-        return None
-    nodes = nodes_of(connection, (placed.file, *placed.versions))
-    own, *versions = (
-        forwards.Version(nodes[each], each) for each in (placed.file, *placed.versions)
-    )
-    return forwards.File(placed.oid, own, tuple(versions))
-
-
-def _yard(connection: sqlite3.Connection, line: Line, path: str) -> graves.Yard | None:
-    """What was deleted from a path, on its own way to a commit."""
-    gone: list[tuple[int, dict[bytes, int]]] = []
-    steps = 0
-    way = line
-    while steps < graves.MAX_STEPS:
-        step = way.step(connection, path)
-        if step is None or step.taken < 0:
-            break
-        if not step.taken:
-            rows = connection.execute(_GRAVES, (objects.path_bytes(path), step.commit_no))
-            gone.append((steps, dict(rows.fetchall())))
-            steps += 1
-        row = connection.execute(_PARENT, (step.commit_no, step.taken)).fetchone()
-        if row is None:
-            break
-        way = way.before(connection, row[0]) if not step.taken else Line(row[0])
-    nodes = nodes_of(connection, (event for _, each in gone for event in each.values()))
-    found: dict[bytes, graves.Grave] = {}
-    for back, each in gone:
-        for life, event in each.items():
-            found.setdefault(life, graves.Grave(nodes[event], event, -back))
-    return graves.Yard(0, found) if found else None
-
-
-def _former(connection: sqlite3.Connection, node: str) -> list[str]:
-    found: dict[str, None] = {}
-    for (raw,) in connection.execute(_MOVES, (node,)):
-        change, _ = change_in(Oid("0" * 40), "move", raw)
-        if change.before is not None:
-            found[change.before.path] = None
-    return list(found)

@@ -16,6 +16,7 @@ from tether.lineage import (
     cuts,
     history,
     identities,
+    kept,
     languages,
     library,
     quarantine,
@@ -176,7 +177,7 @@ def test_another_engine_does_not_use_what_one_found(
 ) -> None:
     place.commit(a=ONE)
     place.bring()
-    monkeypatch.setattr(identities, "ENGINE_VERSION", identities.ENGINE_VERSION + 1)
+    monkeypatch.setattr(kept, "ENGINE_VERSION", kept.ENGINE_VERSION + 1)
     assert not place.known.knows(place.tip)
     assert place.bring().is_anew
 

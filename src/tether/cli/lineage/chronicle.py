@@ -39,12 +39,13 @@ def of(call: context.Context) -> Iterator[chronicler.Chronicler]:
 def sources(call: context.Context) -> chronicler.Sources:
     """What lineage is derived from here."""
     from tether.lineage import chronicler as room
-    from tether.lineage.derive import attribution, checkout
 
     place = call.workspace
     repository = git.Git(place.place)
 
     def here(commit: git.Oid) -> checkout.Here:
+        from tether.lineage.derive import checkout
+
         links = call.settings.text("lineage.links")
         return checkout.Here(
             place.root or "",
@@ -57,6 +58,8 @@ def sources(call: context.Context) -> chronicler.Sources:
         )
 
     def held() -> attribution.Claims:
+        from tether.lineage.derive import attribution
+
         return attribution.Claims(call.store, call.witness.around())
 
     def look() -> None:
@@ -96,12 +99,12 @@ def moment(
     chronicle: chronicler.Chronicler, connection: sqlite3.Connection, tip: git.Oid, words: str
 ) -> moments.Moment:
     """The moment that is asked about; now, if no words are said."""
+    from tether.lineage import kept
     from tether.lineage import moments as room
-    from tether.lineage.derive import running
 
     if not words:
         return room.Moment("", tip, "")
-    number = running.number_of(connection, tip) or 0
+    number = kept.number_of(connection, tip) or 0
     return room.find(connection, chronicle.git, tip, number, words, list(chronicle.scopes()))
 
 

@@ -10,8 +10,9 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from tether import index
-from tether.git import Git, Oid
+from tether.git import Git
 from tether.hints import NamedTuple
+from tether.lineage import kept
 from tether.lineage.derive import (
     attribution,
     checkout,
@@ -25,7 +26,6 @@ from tether.lineage.edges import ledger
 from tether.store import port
 
 Tell = Callable[[str], None]
-_NUMBER = "SELECT number FROM identity_commits WHERE oid = ?"
 _WAIT_SECONDS = 60.0
 
 
@@ -83,7 +83,7 @@ def bring(
         count = from_git(connection, here.git, held, here.find, derived_at, tell)
         count += from_store(connection, store, derived_at)
         ledger.forget_scope(connection, roots)
-        standing = ground.Ground(connection, number_of(connection, here.commit) or 0)
+        standing = ground.Ground(connection, kept.number_of(connection, here.commit) or 0)
         said = checkout.derive(connection, here, standing, derived_at, tell)
         count += said.read
         if count:
@@ -92,8 +92,3 @@ def bring(
 
     return done if known.write(work, wait_seconds=_WAIT_SECONDS) else None
 
-
-def number_of(connection: sqlite3.Connection, commit: Oid) -> int | None:
-    """The number of a commit that was followed."""
-    row = connection.execute(_NUMBER, (commit,)).fetchone()
-    return None if row is None else int(row[0])
