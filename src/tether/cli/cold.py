@@ -32,7 +32,7 @@ class Entry(NamedTuple):
 
 
 # What Python has other words for.
-_FUNCTIONS = {"import": "import_", "list": "list_", "give-up": "give_up"}
+_FUNCTIONS = {"import": "import_", "list": "list_", "give-up": "give_up", "same-as": "same_as"}
 
 COMMANDS = {
     "init": Entry("tether.cli.init", "Set up Tether in this repository."),

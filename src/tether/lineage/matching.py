@@ -124,6 +124,8 @@ class Matcher:
     def _match_inside(self, old: Ref, new: Ref) -> None:
         """Settle what stands in two containers that are partners, by name."""
         before, after = self.before[old[0]], self.after[new[0]]
+        if new[1] not in after.children and old[1] not in before.children:
+            return  # nothing stands in either, as in most
         for number in after.children.get(new[1], ()):
             key = (symbols.family(after.symbols[number].kind), after.local_name(number))
             if (new[0], number) not in self.by_after:

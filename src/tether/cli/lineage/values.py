@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tether import text
 from tether.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tether.lineage import naming, targets
     from tether.lineage.closures import features
     from tether.lineage.edges import reading
 
@@ -57,6 +60,34 @@ def feature(found: features.Feature) -> dict[str, Any]:
         ],
         "edges": [edge(each) for each in found.edges],
         "truncated": found.is_truncated,
+    }
+
+
+def nodes(names: Mapping[str, naming.Name]) -> dict[str, Any]:
+    """What nodes are called, by their keys."""
+    return {
+        text.clean(key): {
+            "kind": each.kind,
+            "name": text.clean(each.label),
+            "title": text.clean(each.title) or None,
+            "status": text.clean(each.status) or None,
+            "place": text.clean(each.place) or None,
+            "gone": each.is_gone,
+        }
+        for key, each in names.items()
+    }
+
+
+def target(found: targets.Target) -> dict[str, Any]:
+    """The code that a selector means."""
+    return {
+        "selector": text.clean(found.selector),
+        "kind": found.kind,
+        "name": text.clean(found.name),
+        "place": text.clean(found.place),
+        "node": found.key or None,
+        "gone": found.is_gone,
+        "fallback": found.fallback or None,
     }
 
 

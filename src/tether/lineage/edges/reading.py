@@ -84,7 +84,12 @@ class Proofs(NamedTuple):
 
 
 def around(
-    seen: view.View, key: model.Key, *, types: Iterable[str] = (), limit: int = 200
+    seen: view.View,
+    key: model.Key,
+    *,
+    types: Iterable[str] = (),
+    source: str = "",
+    limit: int = 200,
 ) -> Sides:
     """The edges of a node in both directions; types are named as they read from it."""
     node = seen.number(key)
@@ -98,6 +103,7 @@ def around(
         node=node,
         outward=json.dumps(outward),
         inward=json.dumps(inward),
+        source=source,
         rows=limit + 1,
     )
     found = _told(seen, [(bool(is_code), number) for is_code, number in rows[:limit]])

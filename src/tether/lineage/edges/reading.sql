@@ -29,15 +29,19 @@ CROSS JOIN lineage_nodes AS o ON o.id = e.node_id;
 SELECT is_code, id FROM (
     SELECT 0 AS is_code, id, at FROM shown_edges
     WHERE from_id = :node AND +edge_type IN (SELECT value FROM json_each(:outward))
+      AND (:source = '' OR source = :source)
     UNION
     SELECT 0, id, at FROM shown_edges
     WHERE to_id = :node AND +edge_type IN (SELECT value FROM json_each(:inward))
+      AND (:source = '' OR source = :source)
     UNION
     SELECT 1, id, at FROM shown_code_edges
     WHERE from_id = :node AND +edge_type IN (SELECT value FROM json_each(:outward))
+      AND (:source = '' OR source = :source)
     UNION
     SELECT 1, id, at FROM shown_code_edges
     WHERE node_id = :node AND +edge_type IN (SELECT value FROM json_each(:inward))
+      AND (:source = '' OR source = :source)
 )
 ORDER BY at = '', at, is_code, id LIMIT :rows;
 
