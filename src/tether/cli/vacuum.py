@@ -314,6 +314,16 @@ def value_of(chosen: filtering.Chosen, saved: str) -> dict[str, Any]:
         "others": [judged_value(each) for each in chosen.others],
         "parked": [_parked_value(each) for each in chosen.parked],
         "active": [{**each._asdict(), "percent": each.percent} for each in swept.active],
+        "flags": [
+            {
+                "key": each.subject.key.label,
+                "flag": each.flag,
+                "by": each.other.label,
+                "percent": each.percent,
+                "at": each.at or None,
+            }
+            for each in chosen.flags
+        ],
         "counts": swept.counts,
         "unchecked": swept.unchecked,
         "left_out": chosen.left_out,

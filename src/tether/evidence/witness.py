@@ -85,6 +85,11 @@ class Witness:
         """Finds the ids of the lists of this checkout."""
         return self._finder
 
+    @property
+    def root(self) -> str:
+        """The top of this checkout; empty in a bare repository."""
+        return self._here.root or ""
+
     def timeline(self, key: TaskKey, names: tuple[str, ...] = ()) -> timeline.Timeline:
         """The whole life of a task; `names` are ids that it had before."""
         wanted = (key.id, *names)

@@ -32,6 +32,7 @@ def new(
     task_id: str | None = None,
     parent: str | None = None,
     edit: Edit = Edit(),  # noqa: B008 (immutable)
+    seed: Mapping[str, Any] = {},
 ) -> desk.Moved:
     """Write a task down."""
     if not title.strip():
@@ -51,6 +52,8 @@ def new(
         fields["parent"] = str(ids.TaskId(parent))
     fields |= _changes(at, task_id or "", fields, edit)
     fields.setdefault("artefacts", [])
+    if seed:
+        fields["lineage_seed"] = dict(seed)
     at.store.ensure_writable()
     with desk.locked(at, wanted) if wanted is not None else desk.honest(at):
         if wanted is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tether import clock, ids
 from tether.hints import TYPE_CHECKING, NamedTuple
-from tether.vacuum import deferring, model, parking, sweeps
+from tether.vacuum import deferring, flags, model, parking, sweeps
 
 if TYPE_CHECKING:
     from tether.vacuum import subjects
@@ -54,6 +54,13 @@ class Chosen(NamedTuple):
     unchecked: int | None = None
     """How many tasks are open; None if that cannot be told of what was asked for."""
     never_started: int | None = None
+
+    @property
+    def flags(self) -> tuple[flags.Flag, ...]:
+        """What other tasks say against those that are asked for."""
+        if self.wanted.types:
+            return ()
+        return tuple(each for each in self.swept.flags if self.wanted.has(each.subject))
 
     @property
     def alerts(self) -> tuple[model.Judged, ...]:

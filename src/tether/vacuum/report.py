@@ -84,6 +84,7 @@ def page(chosen: Chosen, limit: int, width: int = 80) -> list[str]:
     lines += _section("ORPHANED TASKS (action required)", chosen.orphans, limit, width)
     lines += _section("DONE, NOT MARKED", chosen.unmarked, limit, width)
     lines += _section("WORTH A LOOK", chosen.others, limit, width)
+    lines += _flags(chosen, limit, width)
     lines += _parked(chosen, limit, width)
     lines += _active(chosen, width)
     if len(lines) == 2:
@@ -153,6 +154,23 @@ def _on_two(said: str, width: int) -> list[str]:
         return [text.one_line(said, width)]
     first, rest = words[: fitting[-1]], words[fitting[-1] :]
     return [" ".join(first), f"  {text.one_line(' '.join(rest), width - 2)}"]
+
+
+def _flags(chosen: Chosen, limit: int, width: int) -> list[str]:
+    """Open tasks that others have overtaken."""
+    found = chosen.flags
+    if not found:
+        return []
+    lines = ["", "OVERTAKEN? (other tasks say so)"]
+    for each in found[:limit]:
+        title = text.one_line(each.subject.title, _TITLE_CHARS)
+        said = (
+            f"{each.subject.key.id} is {each.flag} by {each.other.id} ({each.percent} %): {title}"
+        )
+        lines.append(f"  {text.one_line(said, width - 2)}")
+    if len(found) > limit:
+        lines.append(f"  {len(found) - limit} more; --limit shows them.")
+    return lines
 
 
 def _parked(chosen: Chosen, limit: int, width: int) -> list[str]:

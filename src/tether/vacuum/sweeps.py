@@ -20,6 +20,7 @@ from tether.tasks import states
 from tether.vacuum import (
     deferrals,
     deferring,
+    flags,
     gathering,
     model,
     moments,
@@ -76,6 +77,8 @@ class Swept(NamedTuple):
     deferred: tuple[str, ...] = ()
     """What has time as a whole: tracks, or the project."""
     problems: tuple[str, ...] = ()
+    flags: tuple[flags.Flag, ...] = ()
+    """What other tasks say against open ones, as far as lineage was derived."""
 
 
 class Scene(NamedTuple):
@@ -137,7 +140,9 @@ def _look(connection: sqlite3.Connection, scene: Scene, order: Order) -> Swept:
         judged.append(_judge(scene, order, ground, key))
     scene.tell("")
     judged += _unlisted(scene, order)
-    return _sorted_out(scene, order, ground, judged)._replace(older=frozenset(older))
+    told = flags.read(connection, scene.witness.root, scene.subjects.tasks)
+    found_out = _sorted_out(scene, order, ground, judged)
+    return found_out._replace(older=frozenset(older), flags=told)
 
 
 def _unlisted(scene: Scene, order: Order) -> Iterator[model.Judged]:

@@ -33,13 +33,22 @@ def _new(call: context.Context, values: verbs.Values) -> answers.Answer:
 
         committing.require_branch(call.workspace)
     at = call.desk()
+    edit = _edit_of(call.workspace, values)
+    seed = {}
+    if named := edit.added.get("context_files"):
+        from tether.cli.task import suggesting
+
+        seed = suggesting.seed(call, named)
     moved = editing.new(
         at,
         title=values["title"],
         task_id=values["id"],
         parent=values["parent"],
-        edit=_edit_of(call.workspace, values),
+        edit=edit,
+        seed=seed,
     )
+    if seed:
+        moved = moved._replace(notes=(*moved.notes, *suggesting.lines(seed)))
     return shown.answered(at, moved, commits=values["commit"])
 
 
