@@ -230,7 +230,7 @@ class Aim:
         symbol = found.symbol
         return target._replace(
             name=f"{symbol.kind} {symbol.qualified}",
-            place=f"{path}:{symbol.line}-{symbol.end_line}",
+            place=_where(path, symbol.line, symbol.end_line),
             path=path,
             line=symbol.line,
         )
@@ -255,7 +255,7 @@ class Aim:
         assert place is not None  # noqa: S101 - no change is of nothing
         is_file = place.kind == "file"
         name = f"file {place.path}" if is_file else f"{place.kind} {place.qualified}"
-        where = place.path if is_file else f"{place.path}:{place.line}-{place.end_line}"
+        where = place.path if is_file else _where(place.path, place.line, place.end_line)
         return Target(
             selector,
             kind,
@@ -268,3 +268,7 @@ class Aim:
             (node or number,),
             is_gone=change.after is None,
         )
+
+
+def _where(path: str, first: int, last: int) -> str:
+    return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"

@@ -35,10 +35,17 @@ _LAST_OF = (
     "SELECT max(number) FROM identity_events"
     " WHERE node = (SELECT id FROM lineage_nodes WHERE key = ?)"
 )
+_WIDTHS = (
+    "SELECT n.key, count(*) FROM task_code_edges AS e JOIN lineage_nodes AS n ON n.id = e.from_id"
+    " WHERE e.edge_type = 'governs' AND n.key IN (SELECT value FROM json_each(?)) GROUP BY n.key"
+)
+_MAX_GOVERNING = 3
 _RELATIONS = (
     *("supersedes", "extends", "reverts", "motivates", "contradicts", "blocks", "references"),
     *("follows-up", "runtime-parent", "cited-in-review"),
 )
+# Why a task did something; told also if the other one has nothing to do with this code.
+_OF_STORY = ("supersedes", "extends", "motivates", "contradicts")
 _MAX_EVENTS = 4000
 _MAX_ANCESTORS = 5
 
@@ -61,7 +68,7 @@ def story(
     steps = _steps(connection, git, found, target)
     around = _around(seen, steps)
     code = _code(connection, target, line)
-    governing = _relations(seen, code, "governed_by")
+    governing = _governing(seen, code)
     describing = _mentions(seen, code)
     named = {key for step in steps for key, _ in step.tasks}
     named |= {key for each in (*around, *governing) for key in (each.subject, each.object)}
@@ -259,7 +266,9 @@ def _around(seen: view.View, steps: Iterable[model.Step]) -> tuple[model.Relatio
     found: dict[str, model.Relation] = {}
     for key in tasks:
         for side in reading.around(seen, key, types=types, limit=50).sides:
-            found[side.edge.ref] = _relation(side.edge)
+            # What they did to each other elsewhere is no part of this story.
+            if side.edge.type in _OF_STORY or side.other in tasks:
+                found[side.edge.ref] = _relation(side.edge)
     return tuple(found.values())
 
 
@@ -290,14 +299,28 @@ def _code(
     return found
 
 
-def _relations(
-    seen: view.View, code: Iterable[graph.Key], type_name: str
-) -> tuple[model.Relation, ...]:
+def _governing(seen: view.View, code: Iterable[graph.Key]) -> tuple[model.Relation, ...]:
+    """The decisions that govern code: those that are about little else come first.
+
+    Of those with one title, as a decision and its copy in a log, one counts.
+    """
     found: dict[str, model.Relation] = {}
     for key in code:
-        for side in reading.around(seen, key, types=[type_name], limit=20).sides:
-            found[side.edge.ref] = _relation(side.edge)
-    return tuple(found.values())
+        for side in reading.around(seen, key, types=["governed_by"], limit=50).sides:
+            if side.edge.confidence >= graph.SURE:
+                found.setdefault(side.edge.subject, _relation(side.edge))
+    widths = dict(seen.connection.execute(_WIDTHS, (json.dumps(list(found)),)).fetchall())
+    known = records.read(seen.connection, seen.scopes, found)
+    ordered = sorted(found, key=lambda key: (_is_over(known.get(key)), widths.get(key, 0), key))
+    chosen: dict[str, model.Relation] = {}
+    for key in ordered:
+        title = known[key].title.casefold() if key in known else key
+        chosen.setdefault(title, found[key])
+    return tuple(itertools.islice(chosen.values(), _MAX_GOVERNING))
+
+
+def _is_over(record: model.Record | None) -> bool:
+    return record is not None and record.status in ("superseded", "deprecated", "rejected")
 
 
 def _mentions(seen: view.View, code: list[graph.Key]) -> tuple[model.Mention, ...]:

@@ -18,7 +18,9 @@ _WHOLE, _MUCH, _PART, _LITTLE = 0.9, 0.75, 0.55, 0.4
 _REVERTED = re.compile(r"\bThis reverts commit ([0-9a-f]{7,64})\b")
 _TITLE = re.compile(r'Revert "([^\n]{1,400})"(?: \(#\d{1,9}\))?')
 # What does not change what the code does is taken back by every tool that formats it otherwise.
-_SLIGHT = frozenset(("formatting", "comment", "annotation", "documentation", "move", "rename"))
+_SLIGHT = frozenset(
+    ("formatting", "comment", "annotation", "documentation", "move", "rename", "container")
+)
 # A line or two that come and go are a setting, and nobody's work.
 _FEW_LINES = 2
 

@@ -78,7 +78,9 @@ class Finder:
 
     def __init__(self, kinds: Kinds) -> None:
         # Lists have ids of their own kinds, so what a team adds is of no list.
-        patterns = [("work", _template(value)) for value in kinds.templates]
+        # The longest first: `T#-#` is another task than `T#`.
+        templates = sorted(kinds.templates, key=len, reverse=True)
+        patterns = [("work", _template(value)) for value in templates]
         patterns += [_prefixed(*pair) for pair in kinds.prefixes]
         patterns += [(name, BUILT_IN[name]) for name in kinds.sources if name in BUILT_IN]
         groups = "|".join(f"(?P<g{n}>{each.exact})" for n, (_, each) in enumerate(patterns))
@@ -88,7 +90,7 @@ class Finder:
         self._exact = re.compile(f"{_BEFORE}(?:{groups}){_AFTER}" if groups else r"(?!)")
         self.raw = tuple(re.compile(one.encode()) for one, _ in raw)
         """One of them is found in every line that holds an id, and in some others."""
-        self.version = f"2:{kinds.sources}{kinds.templates}{kinds.prefixes}"
+        self.version = f"3:{kinds.sources}{kinds.templates}{kinds.prefixes}"
         """Another one makes everything be read again."""
 
     def may_hold(self, line: bytes) -> bool:
