@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from tether import errors, text
 from tether.git import Git, Oid, objects
 from tether.hints import Literal, NamedTuple
-from tether.lineage import cache, kept, languages, library, selecting, symbols
+from tether.lineage import cache, history, kept, languages, library, selecting, symbols
 
 FORMS = (
     "Name it as PATH, PATH:LINE, PATH#Class.name, Class.name, or with file:, dir:, symbol: or"
@@ -241,6 +241,12 @@ class Aim:
         if split is None:
             return None
         path, name = split
+        step = self._was(path)
+        if step is not None and not step.oid and (moved := self._moved(path, step.commit_no)):
+            there = self._node(moved)
+            if not there.is_gone:
+                found = self._symbol(selector, f"{there.path}#{name}")
+                return found._replace(selector=selector)
         for event, change in kept.buried(self._connection, self.line, path):
             before = change.before
             if before and before.kind != "file" and kept.is_called(before, name):
@@ -253,21 +259,32 @@ class Aim:
         place = change.after or change.before
         key = kept.nodes_of(self._connection, [event])[event]
         assert place is not None  # noqa: S101 - no change is of nothing
-        is_file = place.kind == "file"
-        name = f"file {place.path}" if is_file else f"{place.kind} {place.qualified}"
-        where = place.path if is_file else _where(place.path, place.line, place.end_line)
+        name, where = _described(place)
         return Target(
             selector,
             kind,
             name,
             where,
             place.path,
-            0 if is_file else place.line,
+            0 if place.kind == "file" else place.line,
             key,
             (event,),
             (node or number,),
             is_gone=change.after is None,
         )
+
+
+def named(target: Target, place: history.Place) -> Target:
+    """A target as it was called and stood somewhere else."""
+    name, where = _described(place)
+    line = 0 if place.kind == "file" else place.line
+    return target._replace(name=name, place=where, path=place.path, line=line)
+
+
+def _described(place: history.Place) -> tuple[str, str]:
+    if place.kind == "file":
+        return f"file {place.path}", place.path
+    return f"{place.kind} {place.qualified}", _where(place.path, place.line, place.end_line)
 
 
 def _where(path: str, first: int, last: int) -> str:

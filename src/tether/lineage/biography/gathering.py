@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 
-from tether import clock
+from tether import clock, errors
 from tether.git import Git, Oid
 from tether.hints import NamedTuple
 from tether.lineage import history, kept, targets
@@ -65,6 +65,12 @@ def story(
     """Everything that is known of a target."""
     connection = seen.connection
     found = _events(seen, target)
+    target = _as_it_was(target, found)
+    if not found.events:
+        raise errors.NotFound(
+            "This code was not there yet as of then.",
+            hint="Ask without --as-of, or of a later time.",
+        )
     steps = _steps(connection, git, found, target)
     around = _around(seen, steps)
     code = _code(connection, target, line)
@@ -92,6 +98,17 @@ def story(
     )
 
 
+def _as_it_was(target: targets.Target, found: Events) -> targets.Target:
+    """A symbol or file by the name and place that it had at the end of its story."""
+    last = next((each.change for each in found.events if each.change.after), None)
+    place = last.after if last is not None else None
+    if target.kind == "dir" or place is None or len(target.events) != 1:
+        return target
+    if found.events[0].number == target.events[0]:
+        return target
+    return targets.named(target, place)
+
+
 def _events(seen: view.View, target: targets.Target) -> Events:
     connection = seen.connection
     found: dict[int, kept.Event] = {}
@@ -100,7 +117,9 @@ def _events(seen: view.View, target: targets.Target) -> Events:
             found[each.number] = each
             if len(found) >= _MAX_EVENTS:
                 break
-    events = sorted(found.values(), key=lambda each: -each.number)
+    counted = seen.counted(each.commit_no for each in found.values())
+    every = (each for each in found.values() if each.commit_no in counted)
+    events = sorted(every, key=lambda each: -each.number)
     ancestors: dict[int, kept.Event] = {}
     waiting = [*_same(seen, target.key)] if target.key else []
     if target.kind == "symbol" and (before := _split_from(connection, events)) is not None:

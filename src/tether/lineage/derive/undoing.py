@@ -70,7 +70,8 @@ def of_symbol(events: Sequence[Event]) -> Iterator[tuple[int, int]]:
             standing.append(number)
             continue
         for undone in standing[back + 1 :]:
-            if events[undone].commit != event.commit:
+            is_slight = set(events[undone].kinds) <= _SLIGHT
+            if events[undone].commit != event.commit and not is_slight:
                 yield number, undone
         standing = standing[: back + 1] if back >= 0 else [*standing, number]
 

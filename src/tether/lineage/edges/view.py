@@ -89,6 +89,15 @@ class View:
         """The number of a node; None if nobody spoke of it."""
         return nodes.find(self.connection, [key]).get(key)
 
+    def counted(self, commits: Iterable[int]) -> set[int]:
+        """Those of some commits that count for the question."""
+        wanted = set(commits)
+        if "question" not in self._own:
+            return wanted
+        bound = {"question": self._own["question"], "commits": json.dumps(sorted(wanted))}
+        rows = self.connection.execute(_SQL.which_count.text, bound)
+        return {number for (number,) in rows}
+
     def _is_everything(self, as_of: AsOf) -> bool:
         """Whether all commits count, and all that was said."""
         if as_of == NOW:

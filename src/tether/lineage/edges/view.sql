@@ -144,3 +144,8 @@ CROSS JOIN lineage_nodes AS o ON o.key = json_extract(w.value, '$[2]')
 CROSS JOIN task_code_edges AS e ON
     e.from_id = s.id AND e.node_id = o.id AND e.edge_type = json_extract(w.value, '$[1]')
     AND e.source = json_extract(w.value, '$[3]');
+
+-- name: which_count
+-- Those of some commits that count for a question.
+SELECT commit_no FROM temp.lineage_counted
+WHERE question = :question AND commit_no IN (SELECT value FROM json_each(:commits));
