@@ -213,16 +213,19 @@ CREATE TABLE code_evidence (       -- the same of task_code_edges
     detail     TEXT NOT NULL,
     commit_no  INTEGER
 );
-CREATE INDEX code_evidence_by_edge ON code_evidence (edge);
+-- With all that says whether it counts: a question as of a commit asks that of thousands.
+CREATE INDEX code_evidence_by_edge ON code_evidence (edge, commit_no, confidence, at);
 CREATE INDEX code_evidence_by_input ON code_evidence (input);
 CREATE TABLE commit_tasks (        -- which commits are work on which tasks
     commit_no  INTEGER NOT NULL,
     task       INTEGER NOT NULL,   -- of lineage_nodes
     confidence REAL NOT NULL,
     how        TEXT NOT NULL,      -- named, body, listed, merge, claim
-    PRIMARY KEY (commit_no, task, how)
+    input      INTEGER NOT NULL,   -- of lineage_inputs: what says so
+    PRIMARY KEY (commit_no, task, input)
 ) WITHOUT ROWID;
 CREATE INDEX commit_tasks_by_task ON commit_tasks (task);
+CREATE INDEX commit_tasks_by_input ON commit_tasks (input);
 CREATE TABLE commit_undone (       -- which commits took back what others did
     commit_no  INTEGER NOT NULL,
     of_no      INTEGER NOT NULL,
@@ -439,4 +442,6 @@ class Index:
             self._path, isolation_level=None, timeout=0.2
         )
         connection.execute("PRAGMA synchronous = OFF")
+        # Who writes much keeps others from reading only while it is written out at the end.
+        connection.execute("PRAGMA cache_spill = OFF")
         return connection

@@ -31,7 +31,7 @@ class Query(NamedTuple):
 
 
 class Queries:
-    """The blocks of one file, as attributes: of the store, or of the room that names a directory."""
+    """The blocks of one file, as attributes: of the store, or of a room that says where it is."""
 
     def __init__(self, name: str, directory: str = _DIRECTORY) -> None:
         with open(os.path.join(directory, f"{name}.sql"), encoding="utf-8") as file:

@@ -174,14 +174,20 @@ SELECT f.task, n.key, f.weight FROM (
                 )
             ) END AS counted_here
             FROM (
-                SELECT
-                    e.from_id AS task, e.node_id AS node, max(e.confidence) AS confidence,
-                    row_number() OVER (PARTITION BY e.node_id ORDER BY e.from_id) AS nth
-                FROM json_each(:tasks) AS j
-                CROSS JOIN shown_code_edges AS e ON e.from_id = j.value
-                WHERE e.edge_type IN ('touched', 'declared', 'created', 'deleted')
-                  AND e.node_kind IN ('file', 'path')
-                GROUP BY e.from_id, e.node_id
+                SELECT *, row_number() OVER (PARTITION BY node ORDER BY task) AS nth
+                FROM (
+                    SELECT
+                        e.from_id AS task, e.node_id AS node, max(e.confidence) AS confidence,
+                        row_number() OVER (
+                            PARTITION BY e.from_id ORDER BY max(e.confidence) DESC, e.node_id
+                        ) AS place
+                    FROM json_each(:tasks) AS j
+                    CROSS JOIN shown_code_edges AS e ON e.from_id = j.value
+                    WHERE e.edge_type IN ('touched', 'declared', 'created', 'deleted')
+                      AND e.node_kind IN ('file', 'path')
+                    GROUP BY e.from_id, e.node_id
+                )
+                WHERE place <= :most_code
             ) AS code
         )
     )

@@ -7,9 +7,10 @@ merge brought in, count too. What a commit did is known from following it (`iden
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from tether import clock, ids
 from tether.agents import claims
@@ -41,10 +42,12 @@ _EVENTS = (
     "SELECT e.number, n.key, n.kind, e.kinds, e.added, e.removed FROM identity_events AS e"
     " JOIN lineage_nodes AS n ON n.id = e.node WHERE e.commit_no = ? AND e.kinds <> ''"
 )
-_TAKE_BACK = "DELETE FROM commit_tasks WHERE commit_no = ? AND how = ?"
-_GIVE = "INSERT OR REPLACE INTO commit_tasks VALUES (?, ?, ?, ?)"
-_GIVEN = "SELECT commit_no FROM commit_tasks WHERE how = ?"
-_OWN = ("named", "body", "listed")
+_INPUTS = (
+    "SELECT name, id FROM lineage_inputs WHERE deriver = ? AND scope = ''"
+    " AND name IN (SELECT value FROM json_each(?))"
+)
+_TAKE_BACK = "DELETE FROM commit_tasks WHERE input = ?"
+_GIVE = "INSERT OR REPLACE INTO commit_tasks VALUES (?, ?, ?, ?, ?)"
 _MAX_CLAIMS = 100_000
 # So many inputs are written down together.
 _AT_ONCE = 500
@@ -79,13 +82,19 @@ class Claims(NamedTuple):
     around: claimed.Around
 
 
-def derive(
-    connection: sqlite3.Connection,
-    held: Claims | None,
-    derived_at: str,
-    tell: Callable[[str], None] = lambda _: None,
-) -> int:
-    """Bring the edges from commits forward; how many inputs said something new."""
+class Plan(NamedTuple):
+    """What is to be written down, and what is to be taken back."""
+
+    inputs: list[_Input]
+    gone: list[str]
+
+    @property
+    def size(self) -> int:
+        return len(self.inputs) + len(self.gone)
+
+
+def look(connection: sqlite3.Connection, held: Claims | None) -> Plan:
+    """What commits and claims say that is not written down yet."""
     known = ledger.known(connection, FILES, "")
     said = dict(connection.execute(_SAID, (history.COMMITS,)).fetchall())
     fresh = [oid for oid, stamp in said.items() if known.get(oid) != stamp]
@@ -99,14 +108,23 @@ def derive(
         new = {name: stamp for name, stamp in of_claims.items() if known.get(name) != stamp}
         inputs += _under_claims(connection, held, commits, new)
     gone = [name for name in known if name not in names and (held or name[:6] != _CLAIM)]
+    return Plan(inputs, gone)
+
+
+def write(connection: sqlite3.Connection, plan: Plan, derived_at: str) -> None:
+    """Write a plan down; a part of one is as good, because what is left is seen again."""
+    _take_back(connection, plan.gone)
     for deriver in (FILES, SYMBOLS):
-        ledger.forget(connection, deriver, "", gone)
-    _take_back(connection, commits, gone)
-    for first in range(0, len(inputs), _AT_ONCE):
-        some = inputs[first : first + _AT_ONCE]
-        _write(connection, some, derived_at)
-        tell(f"attributing commits to tasks: {first + len(some)} of {len(inputs)}")
-    return len(inputs) + len(gone)
+        ledger.forget(connection, deriver, "", plan.gone)
+    if plan.inputs:
+        _write(connection, plan.inputs, derived_at)
+
+
+def pieces(plan: Plan) -> Iterator[Plan]:
+    """A plan in parts that take little time each."""
+    yield Plan([], plan.gone)
+    for first in range(0, len(plan.inputs), _AT_ONCE):
+        yield Plan(plan.inputs[first : first + _AT_ONCE], [])
 
 
 class _Commits:
@@ -216,11 +234,11 @@ def _under_claims(
         yield _Input(name, stamp, tuple((commit, credit) for commit in made if commit is not None))
 
 
-def _take_back(connection: sqlite3.Connection, commits: _Commits, gone: Iterable[str]) -> None:
-    for name in gone:
-        commit = commits.get(name)
-        if commit is not None:
-            connection.executemany(_TAKE_BACK, [(commit.number, how) for how in _OWN])
+def _take_back(connection: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:
+    """Withdraw what some inputs gave; their numbers."""
+    found = connection.execute(_INPUTS, (FILES, json.dumps(list(names)))).fetchall()
+    connection.executemany(_TAKE_BACK, [(number,) for _, number in found])
+    return dict(found)
 
 
 def _write(connection: sqlite3.Connection, inputs: list[_Input], derived_at: str) -> None:
@@ -248,14 +266,14 @@ def _write(connection: sqlite3.Connection, inputs: list[_Input], derived_at: str
         c.task: "task" for each in inputs for _, c in each.credits
     }
     numbers = nodes.numbers(connection, tasks)
-    for each in inputs:
-        hows = {credit.how for _, credit in each.credits} or set(_OWN)
-        owners = {commit.number for commit, _ in each.credits}
-        connection.executemany(_TAKE_BACK, [(n, how) for n in owners for how in hows])
+    by_name = _take_back(connection, [each.name for each in inputs])
     connection.executemany(
         _GIVE,
         [
-            (commit.number, numbers[credit.task], credit.confidence, credit.how)
+            (
+                *(commit.number, numbers[credit.task], credit.confidence, credit.how),
+                by_name[each.name],
+            )
             for each in inputs
             for commit, credit in each.credits
         ],
