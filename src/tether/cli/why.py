@@ -146,9 +146,12 @@ def _unindexed(
     for prefix in ("file:", "dir:", "symbol:"):
         selector = selector.removeprefix(prefix)
     path = f"{below}/{selector}" if below else selector
-    if any(repository.tree(tip, paths=[path])):
-        commits = repository.log([tip], paths=[path])
-        story = unindexed.of_path(finder, selector, path, commits)
+    entry = next(iter(repository.tree(tip, paths=[path])), None)
+    if entry is not None:
+        is_directory = entry.path != path
+        story = unindexed.of_path(
+            repository, finder, selector, path, tip, is_directory=is_directory
+        )
     else:
         installed.require()
         with sandbox.Sandbox(place.place, place.store_dir) as box:

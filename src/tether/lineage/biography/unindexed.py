@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from tether import clock, ids
 from tether.evidence.history import commit_messages
-from tether.git import Commit, Git
-from tether.lineage import history
+from tether.git import Commit, Git, Oid
+from tether.lineage import history, library, renames
 from tether.lineage.biography import gathering, model
 from tether.lineage.derive import crediting
 from tether.lineage.edges import model as graph
 from tether.tasks.sources import patterns
 
+_MAX_NAMES = 20
 _GAP = (
     "nothing is indexed yet, so relations between tasks, decisions and documents are left out:"
     " `tether lineage rebuild` adds them"
@@ -47,21 +48,51 @@ def of_symbol(
 
 
 def of_path(
-    finder: patterns.Finder, selector: str, path: str, commits: Iterable[Commit]
+    git: Git, finder: patterns.Finder, selector: str, path: str, tip: Oid, *, is_directory: bool
 ) -> model.Story:
-    """The story of a file or directory by the commits that changed that path."""
-    ordered = list(reversed(list(commits)))
-    steps = [
-        model.Step(
-            _commit(each)._replace(files=0),
-            ("introduced",) if number == 0 else ("body",),
-            _tasks(finder, each),
+    """The story of a file, through its renames, or of a directory as it is called now."""
+    steps = list(_of_directory(git, finder, path, tip))
+    name, gaps = f"directory {path}", [f"files that came from elsewhere are told from {path} on"]
+    if not is_directory:
+        steps = list(_of_file(git, finder, path, tip))
+        name, gaps = f"file {path}", []
+    return model.Story(selector, name, path, "", tuple(reversed(steps)), gaps=(*gaps, _GAP))
+
+
+def _of_directory(git: Git, finder: patterns.Finder, path: str, tip: Oid) -> Iterator[model.Step]:
+    """What changed files there, the newest first."""
+    for each in git.log([tip], paths=[path]):
+        yield model.Step(_commit(each)._replace(files=0), ("body",), _tasks(finder, each))
+
+
+def _of_file(git: Git, finder: patterns.Finder, path: str, tip: Oid) -> Iterator[model.Step]:
+    """What changed a file, the newest first, under the names that it had."""
+    tips = [tip]
+    for _ in range(_MAX_NAMES):
+        commits = list(git.log(tips, paths=[path]))
+        for each in commits[:-1]:
+            yield model.Step(_commit(each)._replace(files=0), ("body",), _tasks(finder, each))
+        if not commits:
+            return
+        first = commits[-1]
+        before = _name_before(git, first, path)
+        kinds = ("move",) if before else ("introduced",)
+        yield model.Step(
+            _commit(first)._replace(files=0), kinds, _tasks(finder, first), before, path
         )
-        for number, each in enumerate(ordered)
-    ]
-    gap = f"before it was called {path} it is not followed"
-    name = f"file {path}"
-    return model.Story(selector, name, path, "", tuple(steps), gaps=(gap, _GAP))
+        if not before:
+            return
+        path, tips = before, list(first.parents)
+
+
+def _name_before(git: Git, commit: Commit, path: str) -> str:
+    """What a file was called before the commit that has it first; empty if it is new."""
+    [whole] = git.log([commit.oid], max_count=1)
+
+    def content(_: str, oid: Oid) -> bytes | None:
+        return next(git.blobs([oid], max_bytes=library.MAX_BYTES)).data
+
+    return renames.Renames(whole.changes, content).before(path) or ""
 
 
 def _commit(each: Commit) -> model.Commit:
