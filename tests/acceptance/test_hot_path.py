@@ -56,6 +56,13 @@ LISTING = {
     "tether.tasks.ordering",
 }  # fmt: skip
 
+# The edges of a task, from what the index has.
+TIED = {
+    "tether.cli.task.tied", "tether.index", "tether.index.database", "tether.index.parsed",
+    "tether.lineage", "tether.lineage.edges", "tether.lineage.edges.brief",
+    "tether.lineage.edges.model",
+}  # fmt: skip
+
 # The quick sweep.
 VACUUM = {
     "tether.agents.standing", "tether.brief.orphaned", "tether.cli.adopting", "tether.cli.sweeping",
@@ -125,7 +132,7 @@ def own(imported: set[str]) -> set[str]:
             {"tether.cli.task.move", "tether.tasks.moves"} | STALLED | MOVING | WRITING | SHOWN,
         ),
         (["release", "T0"], {"tether.cli.release", "tether.cli.claim"} | SHOWN | MOVING),
-        (["task", "show", "T1"], {"tether.cli.task.show"} | VIEWED | TASKS),
+        (["task", "show", "T1"], {"tether.cli.task.show"} | VIEWED | TASKS | TIED),
         (["task", "list"], {"tether.cli.task.listing"} | STALLED | VIEWED | LISTING | TASKS),
         (
             ["next"],

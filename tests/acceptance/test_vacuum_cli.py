@@ -272,8 +272,8 @@ def test_programs_get_all_of_it(scene: Scene) -> None:
     value = told(scene)
     assert list(value) == [
         "sweep", "at", "project", "orphans", "done_unmarked", "others", "parked", "active",
-        "flags", "counts", "unchecked", "left_out", "older", "recorded", "why_not_recorded", "saved",
-        "problems", "untrusted", "trend",
+        "flags", "counts", "unchecked", "left_out", "older", "recorded", "why_not_recorded",
+        "saved", "problems", "untrusted", "trend",
     ]  # fmt: skip
     assert (value["sweep"], value["project"], value["unchecked"]) == ("standard", "repo", 8)
     assert set(value["counts"]) == {*model.TYPES, "orphans", "deferred"}

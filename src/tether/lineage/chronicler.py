@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from tether import clock, errors, index
 from tether.git import Git, Oid
 from tether.hints import TYPE_CHECKING, NamedTuple, TypeVar
-from tether.lineage import kept, targets
+from tether.lineage import imports, kept, targets
 from tether.lineage.edges import view
 from tether.store import port, sql
 
@@ -166,6 +166,7 @@ class Chronicler:
             sources.held() if sources.store.exists() else None,
             clock.now_text(self._clock),
             roots=sources.roots(),
+            store_dir=sources.store_dir,
             tell=self._tell,
         )
         self._tell("")
@@ -203,6 +204,7 @@ class Chronicler:
         [moved] = store.rows(_SQL.moved) if store.exists() else [{}]
         stamps = [str(tip), *(f"{name}={value}" for name, value in moved.items())]
         stamps += self._folders()
+        stamps.append(_stamp(os.path.join(self.sources.store_dir, imports.DIRECTORY)))
         for (path,) in self._index.rows(_LISTS, (self.sources.root,)):
             if not path.startswith(f"{self.sources.work_root}/"):
                 stamps.append(_stamp(os.path.join(self.sources.root, path)))

@@ -25,7 +25,7 @@ def between(before: bytes, after: bytes) -> Counts:
     first = _alike(before, after)
     start = before.rfind(b"\n", 0, first) + 1
     room = min(len(before), len(after)) - start
-    last = _alike_ends(before, after, room)
+    last = _alike(before[::-1][:room], after[::-1][:room])
     olds, news = _cut(before, start, last), _cut(after, start, last)
     both = (Counter(olds) & Counter(news)).total()
     added, removed = len(news) - both, len(olds) - both
@@ -49,19 +49,6 @@ def _alike(one: bytes, other: bytes) -> int:
     while low < high:
         middle = (low + high + 1) // 2
         if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _alike_ends(one: bytes, other: bytes, room: int) -> int:
-    """How many bytes two texts end with together, up to so many."""
-    low, high = 0, room
-    while low < high:
-        middle = (low + high + 1) // 2
-        ends = len(one) - middle, len(other) - middle
-        if one[ends[0] : len(one) - low] == other[ends[1] : len(other) - low]:
             low = middle
         else:
             high = middle - 1

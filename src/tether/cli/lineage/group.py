@@ -34,9 +34,7 @@ COMMANDS = {
     "feedback": cold.Entry(
         "tether.cli.lineage.feedback", "Say that an edge is right, or that it is wrong."
     ),
-    "same-as": cold.Entry(
-        "tether.cli.lineage.same_as", "Declare that two pieces of code are one."
-    ),
+    "same-as": cold.Entry("tether.cli.lineage.same_as", "Declare that two pieces of code are one."),
     "stats": cold.Entry(
         "tether.cli.lineage.stats", "Show how much of the code has a story, and how good it is."
     ),

@@ -8,7 +8,8 @@ from tether import text
 from tether.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tether.lineage import naming, targets
+    from tether.lineage import feedback, naming, targets
+    from tether.lineage.biography import model as story
     from tether.lineage.closures import features
     from tether.lineage.edges import reading
 
@@ -75,6 +76,27 @@ def nodes(names: Mapping[str, naming.Name]) -> dict[str, Any]:
             "gone": each.is_gone,
         }
         for key, each in names.items()
+    }
+
+
+def commits(found: Mapping[str, story.Commit]) -> dict[str, Any]:
+    """What Git says of commits, by their hashes."""
+    return {
+        oid: {
+            "subject": text.clean(each.subject),
+            "author": text.clean(each.author),
+            "at": each.at or None,
+        }
+        for oid, each in found.items()
+    }
+
+
+def verdict(said: feedback.Verdict) -> dict[str, Any]:
+    return {
+        "verdict": said.word,
+        "at": said.at,
+        "by": text.clean(said.by),
+        "why": text.clean(said.why),
     }
 
 

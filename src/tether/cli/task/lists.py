@@ -10,7 +10,7 @@ from tether.agents import claims, notes
 from tether.agents import model as agents
 from tether.brief import choosing
 from tether.cli import answers, claim, context, lookup, verbs
-from tether.cli.task import shown
+from tether.cli.task import shown, tied
 from tether.hints import Any
 from tether.store import port
 from tether.tasks import states
@@ -115,10 +115,12 @@ def show(call: context.Context, key: ids.TaskKey) -> answers.Answer:
     verdict = shown.verdict_of(call, held) if held is not None else ""
     at_odds = _at_odds(item, last)
     above = ids.TaskKey(item.source, item.parent) if item.parent else None
+    edges = tied.edges(call, item.key)
     value = {
         **item_value(item, held, verdict),
         "last_claim": shown.claim_value(last) if last else None,
         "note": at_odds or None,
+        "edges": tied.value(edges),
     }
 
     def plain() -> str:
@@ -132,6 +134,7 @@ def show(call: context.Context, key: ids.TaskKey) -> answers.Answer:
             ("parent", item.parent if above in call.lists.items else ""),
             ("parts", f"{item.parts_done} of {item.parts_total} done" if item.parts_total else ""),
             ("needs", ", ".join(item.depends_on)),
+            ("edges", tied.line(edges)),
             *((("met" if met else "not met"), said) for met, said in item.acceptance),
         ]
         width = max(len(name) for name, fact in facts if fact)

@@ -7,7 +7,7 @@ import math
 
 from tether import ids, text
 from tether.cli import answers, context, verbs
-from tether.cli.task import shown
+from tether.cli.task import shown, tied
 from tether.hints import Any
 from tether.tasks import desk, effective, model, states, views, workdir
 
@@ -34,12 +34,16 @@ def _run(call: context.Context, values: verbs.Values) -> answers.Answer:
     fields = loaded.document.fields if loaded else {}
     value = shown.view_value(view)
     files = [each.path for each in call.work.find(task_id)]
+    found = tied.edges(call, key)
+    value |= {"edges": tied.value(found)}
     value |= {"fields": _cleaned(fields), "files": files, "untrusted": list(shown.UNTRUSTED)}
     return answers.Answer(
         "task",
         value,
         lambda: answers.told(
-            _text(view, fields, files), source=f"task {task_id}", for_agent=call.is_agent
+            _text(view, fields, files, tied.line(found)),
+            source=f"task {task_id}",
+            for_agent=call.is_agent,
         ),
     )
 
@@ -55,7 +59,7 @@ def _load(call: context.Context, task_id: str) -> workdir.Loaded | None:
     return packs.load(call.work, task_id)
 
 
-def _text(view: views.View, fields: dict[str, Any], files: list[str]) -> str:
+def _text(view: views.View, fields: dict[str, Any], files: list[str], edges: str) -> str:
     task = view.task
     lines = [f"{task.id}  {task.title}".rstrip()]
     facts = [
@@ -73,6 +77,7 @@ def _text(view: views.View, fields: dict[str, Any], files: list[str]) -> str:
         ("started", task.started_at),
         ("completed", task.completed_at),
         ("until", task.timeout_at),
+        ("edges", edges),
     ]
     others = [name for name in fields if name not in _TOLD and name not in _LONG]
     # A key need not be a text.

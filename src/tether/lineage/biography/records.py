@@ -13,15 +13,23 @@ from tether.lineage.edges import nodes
 _READ = """
 SELECT n.key, r.record FROM lineage_records AS r JOIN lineage_nodes AS n ON n.id = r.node
 WHERE n.key IN (SELECT value FROM json_each(?)) AND r.scope IN (SELECT value FROM json_each(?))
+ORDER BY r.scope
 """
 _KEEP = "INSERT OR REPLACE INTO lineage_records VALUES (?, ?, ?)"
 _FORGET = "DELETE FROM lineage_records WHERE scope = ? AND node = ?"
+_OF_KIND = (
+    "SELECT n.key FROM lineage_records AS r JOIN lineage_nodes AS n ON n.id = r.node"
+    " WHERE r.scope = ? AND n.kind = ?"
+)
 
 
 def read(
     connection: sqlite3.Connection, scopes: Iterable[str], keys: Iterable[str]
 ) -> dict[str, model.Record]:
-    """The records of some tasks and decisions, as far as there are any."""
+    """The records of some tasks and decisions, as far as there are any.
+
+    What a checkout says counts more than what is of none, as imports are.
+    """
     wanted = (json.dumps(sorted(set(keys))), json.dumps(list(scopes)))
     found = {}
     for key, raw in connection.execute(_READ, wanted):
@@ -48,3 +56,8 @@ def forget(connection: sqlite3.Connection, scope: str, keys: Iterable[str]) -> N
     """Records of what is gone."""
     found = nodes.find(connection, keys)
     connection.executemany(_FORGET, [(scope, number) for number in found.values()])
+
+
+def keys(connection: sqlite3.Connection, scope: str, kind: graph.Kind) -> set[str]:
+    """Of which tasks or decisions a checkout has records."""
+    return {key for (key,) in connection.execute(_OF_KIND, (scope, kind))}

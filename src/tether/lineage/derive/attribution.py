@@ -7,6 +7,7 @@ merge brought in, count too. What a commit did is known from following it (`iden
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from collections import defaultdict
@@ -18,7 +19,7 @@ from tether.evidence import claimed
 from tether.evidence.history import commits as history
 from tether.evidence.history import commits_claimed
 from tether.hints import NamedTuple
-from tether.lineage.derive import brought, crediting
+from tether.lineage.derive import brought, crediting, unnamed
 from tether.lineage.edges import ledger, model, nodes
 from tether.store import port
 
@@ -38,6 +39,11 @@ _SUBJECT = (
 _CALLED = "SELECT oid, number, at, files FROM identity_commits WHERE oid = ?"
 _NUMBERED = "SELECT oid, number, at, files FROM identity_commits WHERE number = ?"
 _PARENTS = "SELECT child, parent FROM identity_parents ORDER BY child, place"
+_MERGES = (
+    "SELECT DISTINCT oid FROM identity_parents JOIN identity_commits ON number = child"
+    " WHERE place = 1"
+)
+_READER = "SELECT reader FROM evidence_files WHERE path = ?"
 _EVENTS = (
     "SELECT e.number, n.key, n.kind, e.kinds, e.added, e.removed FROM identity_events AS e"
     " JOIN lineage_nodes AS n ON n.id = e.node WHERE e.commit_no = ? AND e.kinds <> ''"
@@ -100,13 +106,13 @@ def look(connection: sqlite3.Connection, held: Claims | None) -> Plan:
     fresh = [oid for oid, stamp in said.items() if known.get(oid) != stamp]
     commits = _Commits(connection)
     inputs = list(_own(commits, said, fresh))
-    inputs += _merges(connection, commits, said, fresh)
-    names = {*said, *(f"{_MERGE}{oid}" for oid in said)}
+    of_merges = _stamps_of_merges(connection, said)
+    inputs += _merges(connection, commits, said, _new(of_merges, known))
+    names = {*said, *of_merges}
     if held is not None:
-        of_claims = dict(_stamps(held.store, commits.last))
+        of_claims = dict(_stamps(connection, held.store))
         names |= of_claims.keys()
-        new = {name: stamp for name, stamp in of_claims.items() if known.get(name) != stamp}
-        inputs += _under_claims(connection, held, commits, new)
+        inputs += _under_claims(connection, held, commits, _new(of_claims, known))
     gone = [name for name in known if name not in names and (held or name[:6] != _CLAIM)]
     return Plan(inputs, gone)
 
@@ -133,8 +139,6 @@ class _Commits:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._known: dict[str, _Commit] = {}
-        [(last,)] = connection.execute("SELECT max(number) FROM identity_commits").fetchall()
-        self.last = int(last or 0)
 
     def get(self, oid: str) -> _Commit | None:
         if oid not in self._known:
@@ -167,42 +171,38 @@ def _own(commits: _Commits, said: Mapping[str, str], fresh: Iterable[str]) -> It
             yield _Input(oid, said[oid], tuple((commit, each) for each in _of(said[oid])))
 
 
+def _new(stamps: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
+    """Those that say something else than before."""
+    return {name: stamp for name, stamp in stamps.items() if known.get(name) != stamp}
+
+
+def _stamps_of_merges(connection: sqlite3.Connection, said: Mapping[str, str]) -> dict[str, str]:
+    """Merges that name tasks: what they say of others depends on what those say themselves."""
+    [(reader,)] = connection.execute(_READER, (history.COMMITS,)).fetchall() or [("",)]
+    version = hashlib.blake2b(str(reader).encode(), digest_size=6).hexdigest()
+    merges = (oid for (oid,) in connection.execute(_MERGES) if oid in said)
+    return {f"{_MERGE}{oid}": f"{said[oid]} {version}" for oid in merges}
+
+
 def _merges(
     connection: sqlite3.Connection,
     commits: _Commits,
     said: Mapping[str, str],
-    fresh: Iterable[str],
+    new: Mapping[str, str],
 ) -> Iterator[_Input]:
     """What merges say of the commits that they brought in and that name no task themselves."""
     parents: Parents | None = None
-    for oid in fresh:
-        commit = commits.get(oid)
+    for name, stamp in new.items():
+        commit = commits.get(name.removeprefix(_MERGE))
         if commit is None:
             continue
-        row = connection.execute(_SUBJECT, (history.COMMITS, commit.at_ms, oid)).fetchone()
-        branch = crediting.branch_of_merge(str(row[0])) if row else ""
-        named = [
-            each
-            for each in (_of(said[oid]) if branch else ())
-            if each.how == "body" or _is_named(each.task, branch)
-        ]
-        if not named:
-            continue
-        if parents is None:
+        row = connection.execute(_SUBJECT, (history.COMMITS, commit.at_ms, commit.oid)).fetchone()
+        meant = crediting.of_merge(str(row[0]) if row else "", _of(said[commit.oid]))
+        if meant and parents is None:
             parents = _parents(connection)
-        theirs = brought.by_merge(parents.__getitem__, commit.number)
+        theirs = brought.by_merge(parents.__getitem__, commit.number) if meant and parents else ()
         plain = [each for each in map(commits.numbered, theirs) if each.oid not in said]
-        given = tuple(
-            (each, crediting.Credit(credit.task, crediting.BROUGHT, "merge"))
-            for each in plain
-            for credit in named
-        )
-        yield _Input(f"{_MERGE}{oid}", said[oid], given)
-
-
-def _is_named(task: model.Key, branch: str) -> bool:
-    """Whether the name of a branch has the id of a task."""
-    return model.label(task).casefold() in branch.casefold()
+        yield _Input(name, stamp, tuple((each, credit) for each in plain for credit in meant))
 
 
 def _parents(connection: sqlite3.Connection) -> Parents:
@@ -212,14 +212,21 @@ def _parents(connection: sqlite3.Connection) -> Parents:
     return found
 
 
-def _stamps(store: port.Store, last: int) -> Iterator[tuple[str, str]]:
-    """Every task that was ever claimed, and what changes if there may be more under its claims."""
-    newest: dict[ids.TaskKey, str] = {}
-    for each in claims.all_ones(store.rows, _MAX_CLAIMS):
-        key = ids.TaskKey(each.source, each.task)
-        newest.setdefault(key, f"{each.epoch} {each.closed_at or last}")
-    for key, stamp in newest.items():
-        yield f"{_CLAIM}{key.source}:{key.id}", stamp
+def _stamps(connection: sqlite3.Connection, store: port.Store) -> Iterator[tuple[str, str]]:
+    """Every task that was ever claimed, and what changes if there may be others under its claims.
+
+    What is rebased later is made again, and what is followed later is known only then.
+    """
+    every = claims.all_ones(store.rows, _MAX_CLAIMS)
+    made = unnamed.Unnamed(connection)
+    spans: dict[ids.TaskKey, list[str]] = defaultdict(list)
+    for each in every:
+        closed = clock.parse(each.closed_at) if each.closed_at else unnamed.ALWAYS
+        between = made.between(clock.parse(each.claimed_at), closed)
+        spans[each.key].append(f"{each.epoch} {each.closed_at or ''} {between:x}")
+    for key, said in spans.items():
+        digest = hashlib.blake2b(" ".join(said).encode(), digest_size=12).hexdigest()
+        yield f"{_CLAIM}{key.source}:{key.id}", digest
 
 
 def _under_claims(

@@ -363,6 +363,8 @@ class _Reader:
         said = [ledger.Said("decisions", stamp, tuple(edges))]
         self._say(DECISIONS, said, [])
         told = {model.decision_key(each.name): _decision(each) for each in named}
+        before = records.keys(self._connection, self._here.scope, "decision")
+        records.forget(self._connection, self._here.scope, before - told.keys())
         records.keep(self._connection, self._here.scope, told)
         return 1
 
@@ -391,13 +393,7 @@ class _Reader:
 
     def _described(self, path: str, content: str) -> Iterator[model.Edge]:
         for name in documents.names(content):
-            node: ground.Node | None = None
-            if name.is_path:
-                found = self._tree.matching(name.words)
-                node = self._ground.file(found[0]) if len(found) == 1 else None
-            else:
-                called = self._ground.called(name.words)
-                node = called[0][0] if len(called) == 1 else None
+            node = self._named(name)
             section = self._ground.section(path, name.line) if node is not None else None
             if node is None or section is None or section.key == node.key:
                 continue
@@ -407,6 +403,18 @@ class _Reader:
             yield model.Edge(
                 section.key, "describes", node.key, name.confidence, "", pointer, detail
             )
+
+    def _named(self, name: documents.Name) -> ground.Node | None:
+        """What a document means by a name, if only one thing is called so."""
+        if not name.is_path:
+            called = self._ground.called(name.words)
+            return called[0][0] if len(called) == 1 else None
+        pattern, _, symbol = name.words.partition("#")
+        found = self._tree.matching(pattern)
+        if len(found) != 1:
+            return None
+        node = self._ground.symbol(found[0], symbol) if symbol else None
+        return node or self._ground.file(found[0])
 
     def read_links(self) -> int:
         """The links of other tools."""

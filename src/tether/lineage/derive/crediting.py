@@ -94,3 +94,26 @@ def branch_of_merge(subject: str) -> str:
     """What a merge brought in, by its subject: not into what. Empty if that is not said."""
     found = _MERGED.match(subject)
     return (found["one"] or found["other"] or "").strip("'") if found else ""
+
+
+def of_merge(subject: str, said: Iterable[Credit]) -> list[Credit]:
+    """What the commits that a merge brought in are work on, if they name nothing themselves.
+
+    The branch that it brought in says so, or a trailer; else what its body names, as far as that
+    is sure. What only the rest of the subject names is where it went.
+    """
+    branch = branch_of_merge(subject)
+    if not branch:
+        return []
+    every = list(said)
+    named = [e for e in every if e.how == "named"]
+    chosen = [e for e in named if _has(branch, e.task) or not _has(subject, e.task)]
+    chosen = chosen or [each for each in every if each.how == "body"]
+    return [Credit(each.task, min(BROUGHT, each.confidence), "merge") for each in chosen]
+
+
+def _has(words: str, task: model.Key) -> bool:
+    """Whether words have the id of a task, and not only one that begins or ends so."""
+    named = re.escape(model.label(task))
+    whole = rf"(?<![0-9A-Za-z.]){named}(?![0-9A-Za-z]|\.[0-9A-Za-z])"
+    return re.search(whole, words, re.IGNORECASE) is not None

@@ -24,6 +24,7 @@ class Name(NamedTuple):
     """Something that a document names."""
 
     words: str
+    """`src/a.py`, `src/a.py#run`, `Bell.ring`."""
     line: int
     is_path: bool
     confidence: float
@@ -50,9 +51,11 @@ def _in_line(line: str, number: int) -> list[Name]:
         words = match[1].strip()
         path, _, name = words.partition("#")
         if _PATH.fullmatch(path) and ("/" in path or not _is_method(path)):
-            found.append(Name(path, number, is_path=True, confidence=SURE))
-            words = f"{path}#{name}" if name else ""
-        called = words.removesuffix("()") if words else ""
+            called = name.removesuffix("()")
+            said = f"{path}#{called}" if _SYMBOL.fullmatch(called) else path
+            found.append(Name(said, number, is_path=True, confidence=SURE))
+            continue
+        called = words.removesuffix("()")
         if "#" not in called and _SYMBOL.fullmatch(called) and _tells(called, words):
             sure = SURE if _is_telling(called) else LESS_SURE
             found.append(Name(called, number, is_path=False, confidence=sure))

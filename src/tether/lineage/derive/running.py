@@ -6,6 +6,8 @@ asks.
 
 from __future__ import annotations
 
+import functools
+import json
 import sqlite3
 from collections.abc import Callable, Iterable
 
@@ -18,6 +20,7 @@ from tether.lineage.derive import (
     checkout,
     flags,
     ground,
+    imported,
     messages,
     reversal,
     runs,
@@ -27,6 +30,12 @@ from tether.store import port
 
 Tell = Callable[[str], None]
 _WAIT_SECONDS = 60.0
+# What checkouts told that are gone.
+_FORGET_RECORDS = (
+    "DELETE FROM lineage_records"
+    " WHERE scope <> '' AND scope NOT IN (SELECT value FROM json_each(?))"
+)
+_FORGET_FLAGS = "DELETE FROM lineage_flags WHERE scope NOT IN (SELECT value FROM json_each(?))"
 
 
 class Derived(NamedTuple):
@@ -37,19 +46,35 @@ class Derived(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
+def from_commits(
+    known: index.Index, held: attribution.Claims | None, derived_at: str, tell: Tell
+) -> int | None:
+    """What commits say, and what was done under claims; None if the index cannot be written.
+
+    Piece by piece: who is killed goes on where it stood, and others can read meanwhile.
+    """
+    plan = known.read(lambda connection: attribution.look(connection, held))
+    if plan is None:
+        return None
+    done = 0
+    for piece in attribution.pieces(plan):
+        if piece.size and not known.write(
+            functools.partial(attribution.write, plan=piece, derived_at=derived_at),
+            wait_seconds=_WAIT_SECONDS,
+        ):
+            return None
+        done += piece.size
+        tell(f"attributing commits to tasks: {done} of {plan.size}")
+    return plan.size
+
+
 def from_git(
-    connection: sqlite3.Connection,
-    git: Git,
-    held: attribution.Claims | None,
-    find: checkout.Find,
-    derived_at: str,
-    tell: Tell = lambda _: None,
+    connection: sqlite3.Connection, git: Git, find: checkout.Find, derived_at: str, tell: Tell
 ) -> int:
-    """What commits say, and what was done under claims."""
-    count = attribution.derive(connection, held, derived_at, tell)
+    """What was undone, and what messages say."""
     tell("looking for what was undone")
     reversal.find(connection, git)
-    count += reversal.derive(connection, derived_at)
+    count = reversal.derive(connection, derived_at)
     return count + messages.derive(connection, git, find, derived_at)
 
 
@@ -73,22 +98,30 @@ def bring(
     derived_at: str,
     *,
     roots: Iterable[str],
+    store_dir: str,
     tell: Tell = lambda _: None,
 ) -> Derived | None:
     """Bring all edges forward; None if the index cannot be written."""
-    done = Derived(0)
+    counted = from_commits(known, held, derived_at, tell)
+    if counted is None:
+        return None
+    done = Derived(counted)
 
     def work(connection: sqlite3.Connection) -> None:
         nonlocal done
-        count = from_git(connection, here.git, held, here.find, derived_at, tell)
+        count = counted + from_git(connection, here.git, here.find, derived_at, tell)
         count += from_store(connection, store, derived_at)
-        ledger.forget_scope(connection, roots)
+        scopes = list(roots)
+        ledger.forget_scope(connection, scopes)
+        for statement in (_FORGET_RECORDS, _FORGET_FLAGS):
+            connection.execute(statement, (json.dumps(scopes),))
         standing = ground.Ground(connection, kept.number_of(connection, here.commit) or 0)
         said = checkout.derive(connection, here, standing, derived_at, tell)
-        count += said.read
+        # After all that is said here: of that, others need not tell.
+        brought = imported.derive(connection, store_dir, derived_at)
+        count += said.read + brought.read
         if count:
             flags.derive(connection, here.scope)
-        done = Derived(count, said.problems)
+        done = Derived(count, (*said.problems, *brought.problems))
 
     return done if known.write(work, wait_seconds=_WAIT_SECONDS) else None
-

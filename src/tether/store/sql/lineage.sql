@@ -47,3 +47,16 @@ SELECT
     (SELECT count(*) FROM claims) AS taken,
     (SELECT count(*) FROM claims WHERE closed_at IS NOT NULL) AS closed,
     (SELECT max(id) FROM events WHERE type = 'developer_dispatched') AS given;
+
+-- name: open_orphans
+-- What sweeps found of tasks that was not settled, the most probable last.
+SELECT source, task_id, orphan_type, percent FROM vacuum_reports
+WHERE resolution IS NULL AND orphan_type IN (
+    'dead_claim', 'conflict_abandoned', 'context_lost', 'stale_in_progress', 'partially_completed'
+)
+ORDER BY percent, id;
+
+-- name: judged_wrong
+-- The edges of a node that somebody judged wrong.
+SELECT subject, edge_type, object, deriver FROM lineage_feedback
+WHERE verdict = 'wrong' AND (subject = :node OR object = :node);
