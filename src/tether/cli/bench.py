@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from tether import errors
-from tether.cli import answers, bench_symbols, cold
+from tether.cli import answers, bench_lineage, bench_symbols, cold
 from tether.hints import Any
 
 
@@ -15,6 +15,8 @@ def bench() -> None:
 
 
 bench.add_command(bench_symbols.symbols)
+bench.add_command(bench_lineage.lineage)
+bench.add_command(bench_lineage.attributions)
 
 
 @bench.command()
