@@ -207,7 +207,14 @@ class World:
             known.close()
             work = workdir.of(str(top), settings)
             return checkout.Here(
-                str(top), repository, commit, work, lists, witness.finder.find, ("links.json",)
+                str(top),
+                repository,
+                commit,
+                work,
+                lists,
+                witness.finder.find,
+                witness.finder.stamp,
+                ("links.json",),
             )
 
         return chronicler.Sources(

@@ -15,7 +15,7 @@ T = TypeVar("T")
 FILE_NAME = "index.db"
 LOCK_NAME = "index.lock"
 # Another number, here and at the end of the schema, makes everybody derive everything again.
-VERSION = 8
+VERSION = 9
 _SCHEMA = """
 BEGIN;
 CREATE TABLE parsed_files (
@@ -147,6 +147,7 @@ CREATE TABLE identity_steps (      -- what a commit made of a path: it counts un
     versions  BLOB NOT NULL,       -- the last events of its symbols, as MessagePack
     PRIMARY KEY (path, commit_no)
 ) WITHOUT ROWID;
+CREATE INDEX identity_steps_by_commit ON identity_steps (commit_no);
 CREATE TABLE identity_graves (     -- what was deleted, if it should be brought back
     path      BLOB NOT NULL,
     commit_no INTEGER NOT NULL,
@@ -162,6 +163,12 @@ CREATE TABLE lineage_inputs (      -- what edges were derived from, so that they
     stamp   TEXT NOT NULL,         -- another one if it says something else now
     UNIQUE (deriver, scope, name)
 );
+CREATE TABLE lineage_hinges (      -- words: when one means something else, so does the input
+    input INTEGER NOT NULL,
+    word  TEXT NOT NULL,           -- path:src/a.py, part:src, name:run, task:T1
+    PRIMARY KEY (word, input)
+) WITHOUT ROWID;
+CREATE INDEX lineage_hinges_by_input ON lineage_hinges (input);
 CREATE TABLE task_edges (          -- between tasks and decisions; subject, verb, object
     id         INTEGER PRIMARY KEY,
     scope      TEXT NOT NULL,
@@ -257,7 +264,7 @@ CREATE INDEX activities_by_task ON activities (task, task_source, kind, at, sess
     WHERE task <> '';
 CREATE INDEX activities_by_session ON activities (session) WHERE task = '';
 CREATE INDEX activities_by_file ON activities (file, start);
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 COMMIT;
 """
 

@@ -136,12 +136,18 @@ class Line:
 
     def step(self, connection: sqlite3.Connection, path: str) -> Placed | None:
         """The last step of a path, which may have been its end."""
+        return next(self._steps(connection, path), None)
+
+    def last(self, connection: sqlite3.Connection, path: str) -> Placed | None:
+        """What stands at a path, or else what did so last; None if nothing ever did."""
+        return next((each for each in self._steps(connection, path) if each.oid), None)
+
+    def _steps(self, connection: sqlite3.Connection, path: str) -> Iterator[Placed]:
+        """All steps of a path, the last one first."""
         rows = connection.execute(_STEPS, (objects.path_bytes(path), self.number)).fetchall()
         for number, oid, taken, file, versions in rows:
             if self.has(connection, number):
-                events = tuple(_VERSIONS.decode(versions))
-                return Placed(number, oid, taken, file or 0, events)
-        return None
+                yield Placed(number, oid, taken, file or 0, tuple(_VERSIONS.decode(versions)))
 
 
 def boundary_of(commits: Iterable[str]) -> str:

@@ -162,7 +162,9 @@ def opened(
 
         def standing(commit: Oid) -> checkout.Here:
             work = workdir.of(root, settings)
-            return checkout.Here(root, repository, commit, work, lists, seer.finder.find)
+            return checkout.Here(
+                root, repository, commit, work, lists, seer.finder.find, seer.finder.stamp
+            )
 
         sources = chronicler.Sources(
             place,

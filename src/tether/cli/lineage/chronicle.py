@@ -54,6 +54,7 @@ def sources(call: context.Context) -> chronicler.Sources:
             call.work,
             call.lists,
             call.witness.finder.find,
+            call.witness.finder.stamp,
             tuple(part.strip() for part in links.split(",") if part.strip()),
         )
 

@@ -197,11 +197,18 @@ def _merges(
         if commit is None:
             continue
         row = connection.execute(_SUBJECT, (history.COMMITS, commit.at_ms, commit.oid)).fetchone()
-        meant = crediting.of_merge(str(row[0]) if row else "", _of(said[commit.oid]))
+        subject = str(row[0]) if row else ""
+        meant = crediting.of_merge(subject, _of(said[commit.oid]))
         if meant and parents is None:
             parents = _parents(connection)
         theirs = brought.by_merge(parents.__getitem__, commit.number) if meant and parents else ()
-        plain = [each for each in map(commits.numbered, theirs) if each.oid not in said]
+        brought_in = [commits.numbered(each) for each in theirs]
+        plain = [each for each in brought_in if each.oid not in said]
+        others = (
+            credit for each in brought_in if each.oid in said for credit in _of(said[each.oid])
+        )
+        of_others = {credit.task for credit in others if credit.how == "named"}
+        meant = crediting.of_branch(subject, meant, of_others, len(brought_in))
         yield _Input(name, stamp, tuple((each, credit) for each in plain for credit in meant))
 
 

@@ -18,6 +18,7 @@ BY_THE_WAY, LISTED = 0.5, 0.5
 BROUGHT, CLAIMED = 0.8, 0.9
 # So many in one subject share what it did: each of them less surely did each of it.
 _FEW, _SHARED = 3, 0.75
+_FEW_COMMITS = 30
 # A commit of more files says less of each; nobody reads a thousand of them one by one.
 _BULK_FILES = 30
 _FLOOR = 0.5
@@ -110,6 +111,23 @@ def of_merge(subject: str, said: Iterable[Credit]) -> list[Credit]:
     chosen = [e for e in named if _has(branch, e.task) or not _has(subject, e.task)]
     chosen = chosen or [each for each in every if each.how == "body"]
     return [Credit(each.task, min(BROUGHT, each.confidence), "merge") for each in chosen]
+
+
+def of_branch(
+    subject: str, meant: Iterable[Credit], others: Iterable[model.Key], commits: int
+) -> list[Credit]:
+    """Of what a merge says, what counts for so many commits of which some are of other tasks.
+
+    A branch that is called after a task is of that task. Another one may be a line on which
+    everybody works: if it has work on other tasks, or is long, one task says nothing of the rest.
+    """
+    branch = branch_of_merge(subject)
+    inside = set(others)
+    return [
+        each
+        for each in meant
+        if _has(branch, each.task) or (commits <= _FEW_COMMITS and inside <= {each.task})
+    ]
 
 
 def _has(words: str, task: model.Key) -> bool:

@@ -6,15 +6,18 @@ import sqlite3
 
 from tether.git import Oid
 from tether.hints import NamedTuple
-from tether.lineage import cache, history, kept, symbols
+from tether.lineage import cache, kept, symbols
 from tether.lineage.edges import model
 
 _OUTLINE = "SELECT outline FROM outlines WHERE blob = ?"
-_CALLED = "SELECT DISTINCT node FROM identity_events WHERE name = ? AND commit_no <= ? LIMIT 20"
-_LAST = (
-    "SELECT e.number, e.kinds, e.change, n.key, n.kind FROM identity_events AS e"
-    " JOIN lineage_nodes AS n ON n.id = e.node WHERE e.node = ? ORDER BY e.number DESC LIMIT 1"
+_NODE = (
+    "SELECT n.key, n.kind FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
+    " WHERE e.number = ?"
 )
+_CALLED = "SELECT DISTINCT node FROM identity_events WHERE name = ? LIMIT ?"
+_CHANGES = "SELECT kinds, change FROM identity_events WHERE node = ?"
+# Of a name that so many have had, nobody can tell whom a text means.
+_MANY = 50
 
 
 class Node(NamedTuple):
@@ -35,21 +38,19 @@ class Ground:
     def file(self, path: str) -> Node | None:
         """The file at a path."""
         placed = self.line.placed(self._connection, path)
-        if placed is None or not placed.file:
-            return None
-        return Node(kept.nodes_of(self._connection, [placed.file])[placed.file], "file")
+        return self._file(placed) if placed else None
 
     def symbol(self, path: str, name: str) -> Node | None:
         """The only symbol of a file that is called so, or whose name ends so."""
         placed = self.line.placed(self._connection, path)
-        outline = self._outline(placed.oid) if placed else None
-        if placed is None or outline is None:
-            return None
-        plain = name.replace("::", ".")
-        names = [symbol.qualified for symbol in outline.symbols]
-        found = [n for n, each in enumerate(names) if each == plain]
-        found = found or [n for n, each in enumerate(names) if each.endswith(f".{plain}")]
-        return self._version(placed, outline, found[0]) if len(found) == 1 else None
+        return self._symbol(placed, name) if placed else None
+
+    def last(self, path: str, name: str) -> Node | None:
+        """What stands at a path or did so last: the symbol, else the file."""
+        placed = self.line.last(self._connection, path)
+        found = self._symbol(placed, name) if placed and name else None
+        found = found or (self.gone(path, name) if name else None)
+        return found or (self._file(placed) if placed else None)
 
     def gone(self, path: str, name: str) -> Node | None:
         """What stood at a path under a name and was deleted last; without a name, the file."""
@@ -62,6 +63,11 @@ class Ground:
                 return Node(key, "file" if not name else "symbol")
         return None
 
+    def names(self, path: str) -> tuple[str, ...] | None:
+        """What the symbols at a path are called; None if nothing stands there."""
+        placed = self.line.placed(self._connection, path)
+        return self._names(placed) if placed else None
+
     def section(self, path: str, line: int) -> Node | None:
         """The section of a document that has a line; the document, if it has no sections there."""
         placed = self.line.placed(self._connection, path)
@@ -69,22 +75,52 @@ class Ground:
         number = symbols.innermost(outline, line, line) if outline else None
         if placed is None or outline is None or number is None:
             return self.file(path)
-        return self._version(placed, outline, number) or self.file(path)
+        return self._version(placed, number) or self.file(path)
 
-    def called(self, name: str) -> list[tuple[Node, history.Place]]:
-        """The symbols that are called so now, wherever they stand."""
-        short = name.replace("::", ".").rpartition(".")[2]
-        found = []
-        for (node,) in self._connection.execute(_CALLED, (short, self.line.number)).fetchall():
-            row = self._connection.execute(_LAST, (node,)).fetchone()
-            _, kinds, raw, key, kind = row
-            change, _ = kept.change_in(_NOBODY, kinds, raw)
-            place = change.after
-            if place is None or kind != "symbol":
-                continue
-            if kept.is_called(place, name):
-                found.append((Node(key, kind), place))
-        return found
+    def called(self, name: str) -> list[Node]:
+        """The symbols that are called so, wherever they stand."""
+        rows = self._connection.execute(_CALLED, (short(name), _MANY + 1)).fetchall()
+        if len(rows) > _MANY:
+            return []
+        paths = {path for (node,) in rows for path in self._paths(node)}
+        found: dict[model.Key, Node] = {}
+        for path in sorted(paths):
+            placed = self.line.placed(self._connection, path)
+            for number in self._numbers(placed, name) if placed else ():
+                node = self._version(placed, number) if placed else None
+                if node is not None and node.kind == "symbol":
+                    found[node.key] = node
+        return list(found.values())
+
+    def _paths(self, node: int) -> set[str]:
+        """Where something stood at any time, on any line."""
+        rows = self._connection.execute(_CHANGES, (node,)).fetchall()
+        places = [kept.change_in(_NOBODY, kinds, raw)[0].after for kinds, raw in rows]
+        return {place.path for place in places if place is not None}
+
+    def _file(self, placed: kept.Placed) -> Node | None:
+        if not placed.file:
+            return None
+        return Node(kept.nodes_of(self._connection, [placed.file])[placed.file], "file")
+
+    def _symbol(self, placed: kept.Placed, name: str) -> Node | None:
+        found = self._numbers(placed, name)
+        return self._version(placed, found[0]) if len(found) == 1 else None
+
+    def _numbers(self, placed: kept.Placed, name: str) -> list[int]:
+        """Which symbols of a file are called so; if none is, those whose names end so."""
+        plain = _plain(name)
+        names = self._names(placed)
+        found = [n for n, each in enumerate(names) if each == plain]
+        return found or [n for n, each in enumerate(names) if each.endswith(f".{plain}")]
+
+    def _names(self, placed: kept.Placed) -> tuple[str, ...]:
+        outline = self._outline(placed.oid)
+        if outline is not None:
+            return tuple(symbol.qualified for symbol in outline.symbols)
+        # Outlines may be dropped from the index; what happened to symbols never is.
+        changes = (kept.change_of(self._connection, event) for event in placed.versions)
+        return tuple(each.after.qualified if each.after else "" for each in changes)
 
     def _outline(self, oid: Oid) -> symbols.Outline | None:
         if oid not in self._outlines:
@@ -93,12 +129,21 @@ class Ground:
             self._outlines[oid] = known[0] if known else None
         return self._outlines[oid]
 
-    def _version(self, placed: kept.Placed, outline: symbols.Outline, number: int) -> Node | None:
+    def _version(self, placed: kept.Placed, number: int) -> Node | None:
         if number >= len(placed.versions):
             return None
         event = placed.versions[number]
-        kind: model.Kind = "section" if outline.symbols[number].kind == "section" else "symbol"
-        return Node(kept.nodes_of(self._connection, [event])[event], kind)
+        [(key, kind)] = self._connection.execute(_NODE, (event,)).fetchall()
+        return Node(key, kind)
+
+
+def short(name: str) -> str:
+    """The last part of a name."""
+    return _plain(name).rpartition(".")[2]
+
+
+def _plain(name: str) -> str:
+    return name.replace("::", ".")
 
 
 _NOBODY = Oid("0" * 40)

@@ -31,14 +31,18 @@ def derive(
     connection: sqlite3.Connection,
     git: Git,
     find: Callable[[str], list[patterns.Found]],
+    kinds: str,
     derived_at: str,
 ) -> int:
-    """Bring forward what messages say; how many of them say something new."""
+    """Bring forward what messages say; how many of them say something new.
+
+    `kinds` is another text if other ids are found.
+    """
     wanted: dict[str, dict[str, tuple[str, str, str]]] = {TEXT: {}, REVIEW: {}}
     for oid, at_ms, said, is_merge in connection.execute(_OF_SEVERAL).fetchall():
         own = _own(said)
         if own:
-            stamp = " ".join(sorted(said.split(" ")))
+            stamp = " ".join([*sorted(said.split(" ")), kinds])
             wanted[REVIEW if is_merge else TEXT][oid] = (own, clock.text(at_ms), stamp)
     count = 0
     for deriver, field in ((TEXT, "commit"), (REVIEW, "merge")):

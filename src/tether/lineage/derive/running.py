@@ -12,7 +12,6 @@ import sqlite3
 from collections.abc import Callable, Iterable
 
 from tether import index
-from tether.git import Git
 from tether.hints import NamedTuple
 from tether.lineage import kept
 from tether.lineage.derive import (
@@ -69,13 +68,13 @@ def from_commits(
 
 
 def from_git(
-    connection: sqlite3.Connection, git: Git, find: checkout.Find, derived_at: str, tell: Tell
+    connection: sqlite3.Connection, here: checkout.Here, derived_at: str, tell: Tell
 ) -> int:
     """What was undone, and what messages say."""
     tell("looking for what was undone")
-    reversal.find(connection, git)
+    reversal.find(connection, here.git)
     count = reversal.derive(connection, derived_at)
-    return count + messages.derive(connection, git, find, derived_at)
+    return count + messages.derive(connection, here.git, here.find, here.kinds, derived_at)
 
 
 def from_store(connection: sqlite3.Connection, store: port.Store, derived_at: str) -> int:
@@ -109,7 +108,7 @@ def bring(
 
     def work(connection: sqlite3.Connection) -> None:
         nonlocal done
-        count = counted + from_git(connection, here.git, here.find, derived_at, tell)
+        count = counted + from_git(connection, here, derived_at, tell)
         count += from_store(connection, store, derived_at)
         scopes = list(roots)
         ledger.forget_scope(connection, scopes)

@@ -29,6 +29,8 @@ class Said(NamedTuple):
     stamp: str
     """Another one if it says something else now."""
     edges: tuple[model.Edge, ...]
+    hinges: frozenset[str] = frozenset()
+    """Words: when one of them means something else, so does what is said."""
 
 
 def replace(
@@ -82,6 +84,22 @@ def replace_all(
             for statement in (_SQL.prove_tasks, _SQL.prove_code):
                 connection.execute(statement.text, ours)
             _touch(connection, inputs.values())
+        numbered = {"inputs": json.dumps(list(inputs.values()))}
+        connection.execute(_SQL.unhinge.text, numbered)
+        words = (
+            {"input": inputs[name], "word": word}
+            for name, each in latest.items()
+            for word in each.hinges
+        )
+        connection.executemany(_SQL.hang.text, words)
+
+
+def hanging(
+    connection: sqlite3.Connection, scope: str, words: Iterable[str]
+) -> frozenset[tuple[str, str]]:
+    """The inputs of a scope that hang on one of these words, each with who read it."""
+    parameters = {"scope": scope, "words": json.dumps(list(words))}
+    return frozenset(connection.execute(_SQL.hanging.text, parameters).fetchall())
 
 
 def known(connection: sqlite3.Connection, deriver: str, scope: str) -> dict[str, str]:
@@ -107,7 +125,9 @@ def forget_scope(connection: sqlite3.Connection, scopes_to_keep: Iterable[str]) 
 def _forget(connection: sqlite3.Connection, inputs: list[int]) -> None:
     with _room(connection):
         _withdraw(connection, inputs)
-    connection.execute(_SQL.forget.text, {"inputs": json.dumps(inputs)})
+    gone = {"inputs": json.dumps(inputs)}
+    connection.execute(_SQL.unhinge.text, gone)
+    connection.execute(_SQL.forget.text, gone)
 
 
 def _inputs(

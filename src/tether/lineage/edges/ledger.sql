@@ -23,6 +23,22 @@ WHERE scope <> '' AND scope NOT IN (SELECT value FROM json_each(:scopes));
 -- Inputs that are gone.
 DELETE FROM lineage_inputs WHERE id IN (SELECT value FROM json_each(:inputs));
 
+-- name: unhinge
+-- Some inputs hang on nothing any more.
+DELETE FROM lineage_hinges WHERE input IN (SELECT value FROM json_each(:inputs));
+
+-- name: hang
+-- On which words an input hangs.
+INSERT INTO lineage_hinges (input, word) VALUES (:input, :word);
+
+-- name: hanging
+-- The inputs of a checkout that hang on some words.
+SELECT DISTINCT i.deriver, i.name
+FROM json_each(:words) AS j
+CROSS JOIN lineage_hinges AS h ON h.word = j.value
+CROSS JOIN lineage_inputs AS i ON i.id = h.input
+WHERE i.scope = :scope;
+
 -- name: make_room
 -- What inputs say now, on its way into the tables.
 CREATE TEMP TABLE IF NOT EXISTS lineage_said (

@@ -7,6 +7,7 @@ tracked setting must not be able to make a search think for hours.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
 import string
@@ -92,6 +93,8 @@ class Finder:
         """One of them is found in every line that holds an id, and in some others."""
         self.version = f"3:{kinds.sources}{kinds.templates}{kinds.prefixes}"
         """Another one makes everything be read again."""
+        self.stamp = hashlib.blake2b(self.version.encode(), digest_size=6).hexdigest()
+        """The same in few letters."""
 
     def may_hold(self, line: bytes) -> bool:
         """Can there be an id in it?"""

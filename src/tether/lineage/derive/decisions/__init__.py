@@ -17,7 +17,7 @@ from tether.lineage.derive.decisions.naming import Register, named
 from tether.lineage.derive.decisions.places import is_decision_file
 from tether.lineage.derive.decisions.reading import read
 from tether.lineage.derive.decisions.suspecting import Suspected, suspected
-from tether.lineage.derive.decisions.trees import Meant, Tree, matching
+from tether.lineage.derive.decisions.trees import Meant, Tree, matching, parts_of
 
 __all__ = [
     "Decision",
@@ -33,6 +33,7 @@ __all__ = [
     "is_decision_file",
     "matching",
     "named",
+    "parts_of",
     "read",
     "suspected",
 ]

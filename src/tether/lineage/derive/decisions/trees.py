@@ -47,8 +47,7 @@ class Tree:
 
     def meant(self, pattern: str) -> Meant:
         """What a name stands for; nothing if it could be several places or is no name at all."""
-        bare = pattern.strip().removeprefix("./").lstrip("/")
-        whole = bare.rstrip("/")
+        bare, whole = _bare(pattern), _whole(pattern)
         parts = whole.split("/")
         if not whole or len(bare) > _MAX_CHARS or len(parts) > _MAX_PARTS or ".." in parts:
             return Meant(())
@@ -115,9 +114,29 @@ class Tree:
         return sorted(found)
 
 
+def parts_of(pattern: str) -> frozenset[str]:
+    """Parts of which every path has one that a name may stand for; an empty one, if any may."""
+    whole = _whole(pattern)
+    if not is_pattern(whole):
+        return frozenset([posixpath.basename(whole)])
+    found = set()
+    for each in _alternatives(whole):
+        plain = [part for part in each.split("/") if not is_pattern(part)]
+        found.add(plain[-1] if plain else "")
+    return frozenset(found)
+
+
 def is_pattern(words: str) -> bool:
     """Whether a name may stand for several places that are called otherwise."""
     return any(sign in words for sign in _SIGNS)
+
+
+def _bare(pattern: str) -> str:
+    return pattern.strip().removeprefix("./").lstrip("/")
+
+
+def _whole(pattern: str) -> str:
+    return _bare(pattern).rstrip("/")
 
 
 def matching(pattern: str, paths: Collection[str]) -> list[str]:
