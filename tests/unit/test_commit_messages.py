@@ -158,6 +158,51 @@ def test_an_id_in_the_body_is_a_mention() -> None:
     assert found.start == -1, "it is not in the subject"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Closes H.1.1",
+        "It all works. Fixes H.1.1, closes H.2.1.",
+        "This implements task H.1.1.",
+        "- Resolves: H.1.1",
+        "- Add failing tests for H.1.1",
+        "* H.1.1: test it",
+        "* [H.1.1] Test it",
+        "H.1.1 - test it",
+        "Read it once (H.1.1).",
+        "https://example.com/browse/H.1.1",
+        "Task H.1.1 was not found.\nCloses H.1.1",
+        "Part of H.2.1, H.1.1 and H.1.2",
+        "Issue: H.1.1",
+    ],
+)
+def test_a_body_says_what_is_done(body: str) -> None:
+    assert ("H.1.1", "mentioned", "committed") in said_of("Parse", body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "As in H.1.1.",
+        "This preserves H.1.1's intent, which introduced the reset.",
+        "(similar to H.1.1, thanks)",
+        "Related to H.1.1 verification.",
+        "Task H.1.1 was not found.",
+        "H.1.1 covers the board.",
+        "Since H.1.1\nit is twice as fast.",
+        "Closes nothing; see H.1.1",
+        "Closes H.1.2 but not H.1.1",
+    ],
+)
+def test_a_body_names_what_it_is_not_about(body: str) -> None:
+    assert ("H.1.1", "mentioned", "named") in said_of("Parse", body)
+
+
+def said_of(subject: str, body: str) -> list[tuple[str, str, str]]:
+    found = commit_messages.read(FINDER, subject, body, is_merge=False, is_work=True)
+    return [(each.id, each.kind, each.what) for each in found]
+
+
 def test_many_ids_in_the_body_are_a_list() -> None:
     body = "\n".join(f"- H.1.{number}" for number in range(1, 6))
     assert set(about("Parse", body).values()) == {model.LISTED}

@@ -82,6 +82,12 @@ def test_a_real_task() -> None:
     )
 
 
+def test_a_description_keeps_its_headings_and_paragraphs() -> None:
+    body = "## Description\n\n### Problem\n\nIt is slow.\n\n- one\n- two\n\n## Plan\n\nNo.\n"
+    item = item_of(f"---\nid: TASK-1\nstatus: To Do\n---\n\n{body}")
+    assert item.description == "### Problem\n\nIt is slow.\n\n- one\n- two"
+
+
 @pytest.mark.parametrize(
     ("status", "state"),
     [

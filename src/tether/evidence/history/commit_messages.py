@@ -33,6 +33,21 @@ _TYPES = (
 )
 
 
+# How a body says of what task its commit is: `Closes it`, `(it)` behind what was done, `it: …`.
+_VERB = re.compile(
+    r"\b(?:(?:clos(?:e|es|ed|ing)|fix(?:es|ed|ing)?|resolv(?:e|es|ed|ing)|complet(?:e|es|ed|ing)"
+    r"|implement(?:s|ed|ing)?|address(?:es|ed|ing)?|finish(?:es|ed|ing)?|part of|work on|refs?"
+    r"|references|tests? for):?(?: (?:the )?(?:task|issue|ticket|bead|story))?"
+    r"|(?:task|issue|ticket|bead|jira|story):) {0,2}[#\[(\"'`]{0,2}$",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"[-*+\u2022\s\[(#]{0,12}")
+_BESIDE = re.compile(r"[\])]{0,2}\s*(?:[,;&+]|and)\s*[\[(]{0,2}$", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://\S{1,300}/$")
+_MAX_BEFORE = 80
+NAMED = "named"
+
+
 class About(NamedTuple):
     """A task that a commit is about."""
 
@@ -40,6 +55,7 @@ class About(NamedTuple):
     id: str
     kind: str
     what: str
+    """`named` if a body speaks of it without saying that the commit is work on it."""
     start: int
 
 
@@ -59,10 +75,38 @@ def read(
     for key in trailers(finder, body):
         if key not in found or found[key].kind == model.LISTED:
             found[key] = About(*key, own_kind, "committed", 0)
-    for mention in mentions.read(finder, _TRAILER.sub("", body)):
-        about = About(mention.source, mention.id, mention.kind, "committed", -1)
-        found.setdefault((mention.source, mention.id), about)
+    rest = _TRAILER.sub("", body)
+    mentioned = mentions.read(finder, rest)
+    done = _done(finder, rest) if mentioned else frozenset()
+    for mention in mentioned:
+        key = (mention.source, mention.id)
+        found.setdefault(key, About(*key, mention.kind, "committed" if key in done else NAMED, -1))
     return list(found.values())
+
+
+def _done(finder: patterns.Finder, body: str) -> frozenset[tuple[str, str]]:
+    """The tasks of which a body says that its commit is work on them."""
+    found = set()
+    before: tuple[int, int] | None = None
+    """Where the last one stands of which it says so."""
+    for each in finder.find(body):
+        end = each.start + len(each.id)
+        line = max(body.rfind("\n", 0, each.start) + 1, each.start - _MAX_BEFORE)
+        begin = max(line, before[1]) if before and before[0] >= line else line
+        is_next = begin > line and _BESIDE.fullmatch(body, begin, each.start) is not None
+        if is_next or _says_done(body[line : each.start], body[end : end + 2]):
+            found.add((each.source, each.id))
+            before = (each.start, end)
+    return frozenset(found)
+
+
+def _says_done(before: str, after: str) -> bool:
+    """Whether what stands around an id says that work on it was done."""
+    if _VERB.search(before) or _ADDRESS.search(before):
+        return True
+    if _BULLET.fullmatch(before):
+        return after[:1] in ("", "\n", "\r", ":", "]", ")") or after in (" -", ": ", ". ")
+    return before.endswith("(") and after.startswith(")")
 
 
 def trailers(finder: patterns.Finder, body: str) -> list[tuple[str, str]]:

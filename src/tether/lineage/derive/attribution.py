@@ -26,7 +26,8 @@ from tether.store import port
 FILES, SYMBOLS = "commit-grep", "kg-attribution"
 _SAID = """
 SELECT record, group_concat(said, ' ') FROM (
-    SELECT DISTINCT a.record, a.task_source || ':' || a.task || '=' || a.kind AS said
+    SELECT DISTINCT a.record, a.task_source || ':' || a.task || '=' ||
+        CASE WHEN a.kind = 'mentioned' AND a.what <> 'named' THEN 'done' ELSE a.kind END AS said
     FROM activities AS a JOIN identity_commits AS c ON c.oid = a.record
     WHERE a.file = (SELECT id FROM evidence_files WHERE path = ?) AND a.task <> ''
     ORDER BY 1, 2

@@ -1,7 +1,7 @@
 """Which tasks a commit is work on, and how sure that is. Pure.
 
-What a subject or a trailer names was worked on. A body tells a story, in which other tasks occur;
-if it alone names one, that one is meant. Who names many at once says little of each.
+What a subject or a trailer names was worked on, and what a body says is done with it. Else a body
+tells a story, in which other tasks occur. Who names many at once says little of each.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from tether.evidence import model as evidence
 from tether.hints import NamedTuple
 from tether.lineage.edges import model
 
-NAMED, ALONE, AMONG = 0.95, 0.8, 0.6
-BY_THE_WAY, LISTED = 0.5, 0.5
+NAMED, BY_BODY = 0.95, 0.8
+TOLD_OF, BY_THE_WAY, LISTED = 0.6, 0.5, 0.5
+DONE = "done"
+_RANK = {evidence.WORKED: 3, evidence.STATED: 3, DONE: 2, evidence.MENTIONED: 1}
 BROUGHT, CLAIMED = 0.8, 0.9
 # So many in one subject share what it did: each of them less surely did each of it.
 _FEW, _SHARED = 3, 0.75
@@ -35,7 +37,7 @@ class Said(NamedTuple):
 
     task: model.Key
     kind: str
-    """worked, stated, mentioned or listed."""
+    """worked, stated, done (as a body says), mentioned or listed."""
 
 
 class Credit(NamedTuple):
@@ -51,15 +53,17 @@ def of_commit(said: Iterable[Said]) -> list[Credit]:
     """The tasks that a commit itself says it is work on."""
     kinds: dict[model.Key, str] = {}
     for each in said:
-        if each.task not in kinds or each.kind in evidence.MOVING:
+        if _RANK.get(each.kind, 0) >= _RANK.get(kinds.get(each.task, ""), -1):
             kinds[each.task] = each.kind
     named = [task for task, kind in kinds.items() if kind in evidence.MOVING]
+    done = [task for task, kind in kinds.items() if kind == DONE]
     mentioned = [task for task, kind in kinds.items() if kind == evidence.MENTIONED]
     listed = [task for task, kind in kinds.items() if kind == evidence.LISTED]
     sure = NAMED if len(named) <= _FEW else _SHARED
     found = [Credit(task, sure, "named") for task in named]
-    by_body = BY_THE_WAY if named else ALONE if len(mentioned) == 1 else AMONG
-    found += [Credit(task, by_body, "body") for task in mentioned]
+    found += [Credit(task, BY_BODY, "body") for task in done]
+    told = BY_THE_WAY if named or done else TOLD_OF
+    found += [Credit(task, told, "body") for task in mentioned]
     return [*found, *(Credit(task, LISTED, "listed") for task in listed)]
 
 

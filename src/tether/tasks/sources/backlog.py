@@ -144,6 +144,13 @@ def parts_done(content: str) -> int:
     return body.parts_done + sum(is_met for is_met, _ in body.acceptance)
 
 
+def _as_written(kind: int, level: int, rest: str) -> str:
+    """A line with its mark in front."""
+    if kind == markdown.HEADING:
+        return f"{'#' * level} {rest}"
+    return f"- {rest}" if kind == markdown.BULLET else rest
+
+
 class _Body:
     """The sections of a task."""
 
@@ -152,14 +159,17 @@ class _Body:
         self.description: list[str] = []
         self.parts_done = self.parts_total = 0
         section = ""
-        for kind, _, level, mark, rest in markdown.scan(content, skip):
+        before = 0
+        for kind, number, level, mark, rest in markdown.scan(content, skip):
+            is_apart, before = number > before + 1, number
             if kind == markdown.HEADING and level <= 2:
                 section = rest.lower()
             elif section.startswith("acceptance") and kind == markdown.BOX:
                 said = notes.title(_NUMBER.sub("", rest, count=1))
                 self.acceptance.append((mark in ("x", "X"), said))
             elif section.startswith("description"):
-                self.description.append(f"- {rest}" if kind == markdown.BULLET else rest)
+                self.description += [""] if is_apart and self.description else []
+                self.description.append(_as_written(kind, level, rest))
             elif kind == markdown.BOX:
                 self.parts_done += mark in ("x", "X")
                 self.parts_total += mark != "-"
