@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -23,7 +23,12 @@ def in_body(*tasks: str, sure: float = crediting.BY_BODY) -> list[Credit]:
 
 
 def credited(subject: str, *said: Credit) -> list[str]:
-    return [each.task for each in crediting.of_merge(subject, said)]
+    return [each.task for each in of_merge(subject, said)]
+
+
+def of_merge(subject: str, said: Iterable[Credit]) -> list[Credit]:
+    [branch] = crediting.branches_of_merge(subject)
+    return crediting.of_merge(branch, subject, said)
 
 
 # What a commit says itself
@@ -120,11 +125,16 @@ def test_what_was_done_is_named_by_its_kinds(kinds: list[str], verb: str) -> Non
     ],
 )
 def test_a_subject_says_what_was_brought_in(subject: str, branch: str) -> None:
-    assert crediting.branch_of_merge(subject) == branch
+    assert crediting.branches_of_merge(subject) == ((branch,) if branch else ())
+
+
+def test_an_octopus_has_several_branches() -> None:
+    subject = "Merge branches 'T1-bell', 'gong' and 'T2' into 'main'"
+    assert crediting.branches_of_merge(subject) == ("T1-bell", "gong", "T2")
 
 
 def test_a_branch_that_is_called_like_a_task_is_work_on_it() -> None:
-    found = crediting.of_merge("Merge branch 'T1-bell'", named(ONE))
+    found = of_merge("Merge branch 'T1-bell'", named(ONE))
     assert found == [Credit(ONE, crediting.BROUGHT, "merge")]
 
 
@@ -151,13 +161,13 @@ def test_the_only_task_of_a_body_is_what_was_brought_in() -> None:
 
 
 def test_it_is_never_surer_than_the_merge_itself() -> None:
-    [found] = crediting.of_merge("Merge branch 'aside'", in_body(ONE, sure=0.6))
+    [found] = of_merge("Merge branch 'aside'", in_body(ONE, sure=0.6))
     assert found.confidence == 0.6
 
 
 def test_of_several_tasks_of_a_body_none_is_surely_what_was_brought_in() -> None:
     several = crediting.of_commit([Said(o, evidence.MENTIONED) for o in (ONE, TWO, THREE)])
-    found = crediting.of_merge("Merge pull request #7 from anna/batch", several)
+    found = of_merge("Merge pull request #7 from anna/batch", several)
     assert all(each.confidence < model.SURE for each in found)
 
 
@@ -166,8 +176,9 @@ def test_of_several_tasks_of_a_body_none_is_surely_what_was_brought_in() -> None
 
 def left(subject: str, *others: str, commits: int = 3) -> list[str]:
     """Whether the commits of a branch, some of them work on others, count for the first task."""
-    meant = crediting.of_merge(subject, in_body(ONE))
-    return [each.task for each in crediting.of_branch(subject, meant, others, commits)]
+    [branch] = crediting.branches_of_merge(subject)
+    meant = of_merge(subject, in_body(ONE))
+    return [each.task for each in crediting.of_branch(branch, meant, others, commits)]
 
 
 def test_a_short_branch_of_one_task_counts_for_it() -> None:
@@ -181,9 +192,8 @@ def test_a_line_on_which_everybody_works_counts_for_nobody() -> None:
 
 
 def test_a_branch_that_is_called_after_a_task_is_of_it_whatever_is_in_it() -> None:
-    subject = "Merge branch 'T1-bell'"
-    meant = crediting.of_merge(subject, named(ONE))
-    assert crediting.of_branch(subject, meant, [TWO, THREE], 500) == meant
+    meant = of_merge("Merge branch 'T1-bell'", named(ONE))
+    assert crediting.of_branch("T1-bell", meant, [TWO, THREE], 500) == meant
 
 
 # Commits that a merge brought in
@@ -205,19 +215,36 @@ def test_too_much_to_tell_is_nothing() -> None:
     assert len(brought.by_merge(chain.__getitem__, 6003)) == 3999
 
 
+# 1 ── 2 ── 3 ──────── 9      each branch on its own line of first parents
+#      ├── 4 ── 6 ── 7 ─┤
+#      │    └── 8 ─────┤      8 was made upon 4
+#      └── 5 ─┘               6 took 5 in
+PARTED: dict[int, Sequence[int]] = {
+    1: (), 2: (1,), 3: (2,), 4: (2,), 5: (2,), 6: (4, 5), 7: (6,), 8: (4,),
+    9: (3, 7, 8), 10: (3, 7),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("subject", "others", "commits", "counts"),
+    ("merge", "lines"), [(9, [[7, 6], [8, 4]]), (10, [[7, 6, 4]]), (6, [[5]]), (3, []), (1, [])]
+)
+def test_a_branch_has_what_no_other_one_brought(merge: int, lines: list[list[int]]) -> None:
+    assert brought.lines(PARTED.__getitem__, merge) == lines
+
+
+@pytest.mark.parametrize(
+    ("branch", "others", "commits", "counts"),
     [
-        ("Merge branch 'T1-bell'", [TWO, THREE], 300, True),
-        ("Merge branch 'bell'", [], 30, True),
-        ("Merge branch 'bell'", [ONE], 5, True),
-        ("Merge branch 'bell'", [ONE, TWO], 5, False),
-        ("Merge branch 'develop'", [], 31, False),
+        ("T1-bell", [TWO, THREE], 300, True),
+        ("bell", [], 30, True),
+        ("bell", [ONE], 5, True),
+        ("bell", [ONE, TWO], 5, False),
+        ("develop", [], 31, False),
     ],
 )
 def test_a_line_on_which_everybody_works_is_no_task_s_branch(
-    subject: str, others: list[str], commits: int, *, counts: bool
+    branch: str, others: list[str], commits: int, *, counts: bool
 ) -> None:
     meant = [Credit(ONE, crediting.BROUGHT, "merge")]
-    found = crediting.of_branch(subject, meant, others, commits)
+    found = crediting.of_branch(branch, meant, others, commits)
     assert found == (meant if counts else [])

@@ -42,7 +42,7 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"[-*+\u2022\s\[(#]{0,12}")
-_BESIDE = re.compile(r"[\])]{0,2}\s*(?:[,;&+]|and)\s*[\[(]{0,2}$", re.IGNORECASE)
+_BESIDE = re.compile(r"[\])]{0,2}\s{0,9}(?:[,;&+]|and)\s{0,9}[\[(]{0,2}$", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S{1,300}/$")
 _MAX_BEFORE = 80
 NAMED = "named"

@@ -194,23 +194,36 @@ def _merges(
     """What merges say of the commits that they brought in and that name no task themselves."""
     parents: Parents | None = None
     for name, stamp in new.items():
-        commit = commits.get(name.removeprefix(_MERGE))
+        oid = name.removeprefix(_MERGE)
+        commit = commits.get(oid)
         if commit is None:
             continue
         row = connection.execute(_SUBJECT, (history.COMMITS, commit.at_ms, commit.oid)).fetchone()
         subject = str(row[0]) if row else ""
-        meant = crediting.of_merge(subject, _of(said[commit.oid]))
-        if meant and parents is None:
+        branches = crediting.branches_of_merge(subject)
+        if branches and parents is None:
             parents = _parents(connection)
-        theirs = brought.by_merge(parents.__getitem__, commit.number) if meant and parents else ()
-        brought_in = [commits.numbered(each) for each in theirs]
-        plain = [each for each in brought_in if each.oid not in said]
-        others = (
-            credit for each in brought_in if each.oid in said for credit in _of(said[each.oid])
-        )
-        of_others = {credit.task for credit in others if credit.how == "named"}
-        meant = crediting.of_branch(subject, meant, of_others, len(brought_in))
-        yield _Input(name, stamp, tuple((each, credit) for each in plain for credit in meant))
+        lines = brought.lines(parents.__getitem__, commit.number) if branches and parents else []
+        if len(branches) != len(lines):
+            # Nobody says which is which.
+            branches, lines = branches[:1], [[each for line in lines for each in line]]
+        found = [
+            credit
+            for branch, line in zip(branches, lines, strict=False)
+            for credit in _of_line(branch, subject, [commits.numbered(n) for n in line], said, oid)
+        ]
+        yield _Input(name, stamp, tuple(found))
+
+
+def _of_line(
+    branch: str, subject: str, line: list[_Commit], said: Mapping[str, str], merge: str
+) -> Iterator[tuple[_Commit, crediting.Credit]]:
+    """What a merge says of the commits of one branch."""
+    every = (credit for each in line if each.oid in said for credit in _of(said[each.oid]))
+    others = {credit.task for credit in every if credit.how == "named"}
+    meant = crediting.of_merge(branch, subject, _of(said[merge]))
+    for credit in crediting.of_branch(branch, meant, others, len(line)):
+        yield from ((each, credit) for each in line if each.oid not in said)
 
 
 def _parents(connection: sqlite3.Connection) -> Parents:

@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 _MAX_WALKED = 5000
+
+
+def lines(parents: Callable[[int], Sequence[int]], merge: int) -> list[list[int]]:
+    """What each branch that a merge brought in had of its own, the newest first.
+
+    That is its line of first parents: what a merge on it took in belongs to that merge. Of branches
+    that were made upon each other, each has what is after the one before.
+    """
+    theirs = set(by_merge(parents, merge))
+    _, *others = parents(merge) or (0,)
+    found = {other: list(_line(parents, other, theirs)) for other in others}
+    for other in sorted(found, key=lambda each: len(found[each])):
+        found[other] = [each for each in found[other] if each in theirs]
+        theirs.difference_update(found[other])
+    return [found[other] for other in others]
+
+
+def _line(parents: Callable[[int], Sequence[int]], number: int, theirs: set[int]) -> Iterator[int]:
+    while number in theirs:
+        yield number
+        number = next(iter(parents(number)), 0)
 
 
 def by_merge(parents: Callable[[int], Sequence[int]], merge: int) -> list[int]:

@@ -27,9 +27,11 @@ _FLOOR = 0.5
 _SLIGHT = frozenset(("formatting", "comment", "annotation"))
 _SLIGHT_FACTOR = 0.65
 _MERGED = re.compile(
-    r"Merge (?:(?:remote-tracking )?branch(?:es)?|tags?|commits?) (?P<one>'[^']{1,200}')"
+    r"Merge (?:(?:remote-tracking )?branch(?:es)?|tags?|commits?)"
+    r" (?P<ours>'[^']{1,200}'(?:(?:, | and )'[^']{1,200}'){0,50})"
     r"|Merge pull request #\d{1,9} from (?P<other>\S{1,200})"
 )
+_QUOTED = re.compile(r"'([^']+)'")
 
 
 class Said(NamedTuple):
@@ -95,21 +97,20 @@ def edge_type(kinds: Iterable[str]) -> str:
     return "deleted" if "deleted" in done else "touched"
 
 
-def branch_of_merge(subject: str) -> str:
-    """What a merge brought in, by its subject: not into what. Empty if that is not said."""
+def branches_of_merge(subject: str) -> tuple[str, ...]:
+    """What a merge brought in, by its subject: not into what. Nothing if that is not said."""
     found = _MERGED.match(subject)
-    return (found["one"] or found["other"] or "").strip("'") if found else ""
+    if found is None:
+        return ()
+    return (found["other"],) if found["other"] else tuple(_QUOTED.findall(found["ours"]))
 
 
-def of_merge(subject: str, said: Iterable[Credit]) -> list[Credit]:
-    """What the commits that a merge brought in are work on, if they name nothing themselves.
+def of_merge(branch: str, subject: str, said: Iterable[Credit]) -> list[Credit]:
+    """What the commits of a branch that was merged are work on, if they name nothing themselves.
 
-    The branch that it brought in says so, or a trailer; else what its body names, as far as that
-    is sure. What only the rest of the subject names is where it went.
+    The branch says so, or a trailer; else what the merge's body names, as far as that is sure. What
+    only the rest of the subject names is where it went.
     """
-    branch = branch_of_merge(subject)
-    if not branch:
-        return []
     every = list(said)
     named = [e for e in every if e.how == "named"]
     chosen = [e for e in named if _has(branch, e.task) or not _has(subject, e.task)]
@@ -118,14 +119,13 @@ def of_merge(subject: str, said: Iterable[Credit]) -> list[Credit]:
 
 
 def of_branch(
-    subject: str, meant: Iterable[Credit], others: Iterable[model.Key], commits: int
+    branch: str, meant: Iterable[Credit], others: Iterable[model.Key], commits: int
 ) -> list[Credit]:
     """Of what a merge says, what counts for so many commits of which some are of other tasks.
 
     A branch that is called after a task is of that task. Another one may be a line on which
     everybody works: if it has work on other tasks, or is long, one task says nothing of the rest.
     """
-    branch = branch_of_merge(subject)
     inside = set(others)
     return [
         each
