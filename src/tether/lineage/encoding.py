@@ -6,6 +6,7 @@ checks every field. Paths may hold any byte and go as bytes.
 
 from __future__ import annotations
 
+import os
 from typing import Any  # msgspec looks at it
 
 from tether.git import Oid
@@ -29,12 +30,17 @@ def path_in(raw: bytes) -> str:
 
 
 def place_out(place: history.Place) -> object:
-    return place._replace(path=path_out(place.path))  # type: ignore[arg-type]  # on its way
+    """A file is called after its path, which may hold any byte; a symbol may not."""
+    names = ("", "") if place.kind == "file" else (place.name, place.qualified)
+    return (path_out(place.path), place.kind, *names, *place[4:])
 
 
 def place_in(raw: PlaceWire) -> history.Place:
-    path, *rest = raw
-    return history.Place(path_in(path), *_any(rest))
+    path, kind, name, qualified, *rest = raw
+    place = path_in(path)
+    if kind == "file":
+        name, qualified = os.path.basename(place), place
+    return history.Place(place, kind, name, qualified, *_any(rest))
 
 
 def match_out(match: history.Match) -> object:

@@ -36,11 +36,11 @@ def load(store_dir: str, digest: str) -> bytes:
 
 
 def keep(store_dir: str, raw: bytes) -> bool:
-    """Keep an import; False if it was there."""
+    """Keep an import; False if it was there, as it is."""
     digest = digest_of(raw)
-    if digest in there(store_dir):
-        return False
     root = files.Root(store_dir)
+    if digest in there(store_dir) and root.read_bytes(path_of(digest), MAX_BYTES) == raw:
+        return False
     root.make_directories(DIRECTORY)
     root.write_atomic(path_of(digest), raw)
     return True

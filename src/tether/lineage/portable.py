@@ -129,8 +129,13 @@ def decode(raw: bytes) -> Read:
 
 def _document(raw: bytes) -> Document:
     try:
-        wrapped = msgspec.json.decode(raw, type=_Envelope)
-        return wrapped.export or msgspec.json.decode(raw, type=Document)
+        # Names of odd files are halves of characters, which only this decoder reads.
+        plain = json.loads(raw)
+    except (ValueError, RecursionError) as problem:
+        why = text.one_line(str(problem)[:500], 200)
+        raise _unusable(f"it is no JSON, or not all of it: {why}") from problem
+    try:
+        return msgspec.convert(plain, type=_Envelope).export or msgspec.convert(plain, Document)
     except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
         raise _unusable(text.one_line(str(problem)[:500], 200)) from problem
 
@@ -147,7 +152,7 @@ def _kind(number: int, node: Node) -> model.Kind:
     is_fit = {
         "task": _is_task(node.key),
         "decision": bool(rest.strip()) and rest.isprintable(),
-        "path": bool(rest),
+        "path": bool(rest) and "\0" not in rest,
         "node": _NODE.fullmatch(node.key) is not None,
     }.get(front, False)
     kind = node.kind if front == "node" else front

@@ -6,9 +6,10 @@ from it himself, and the same would be told twice. Nor is what texts here say in
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from tether import errors
 from tether.hints import NamedTuple
@@ -45,37 +46,36 @@ class Derived(NamedTuple):
 
 
 def derive(connection: sqlite3.Connection, store_dir: str, derived_at: str) -> Derived:
-    """Bring forward what imports say."""
+    """Bring forward what imports say; what this clone can say itself by now is taken back."""
     here = {f"{_PREFIX}{digest}": digest for digest in imports.there(store_dir)}
     known = {
         name: stamp
         for name, stamp in ledger.known(connection, DERIVER, "").items()
         if name.startswith(_PREFIX)
     }
-    gone = [name for name in known if name not in here]
-    fresh = [name for name in here if known.get(name) != _VERSION]
-    if not gone and not fresh:
-        return Derived(0)
-    ledger.forget(connection, DERIVER, "", gone)
-    connection.execute(_FORGET_RECORDS)
+    documents: dict[str, portable.Read] = {}
     problems = []
     for name, digest in here.items():
         try:
-            found = portable.decode(imports.load(store_dir, digest))
+            documents[name] = portable.decode(imports.load(store_dir, digest))
         except errors.TetherError as problem:
             problems.append(f"{imports.path_of(digest)}: {problem.message}")
-            ledger.forget(connection, DERIVER, "", [name])
-            continue
-        records.keep(connection, "", _records(found.document, digest))
-        if name in fresh:
-            edges = tuple(_news(connection, found.edges))
-            said = ledger.Said(name, _VERSION, edges)
-            ledger.replace_all(connection, DERIVER, "", [said], derived_at, found.kinds)
+    said = {name: _said(connection, name, found.edges) for name, found in documents.items()}
+    gone = [name for name in known if name not in documents]
+    fresh = [each for name, each in said.items() if known.get(name) != each.stamp]
+    if gone or fresh:
+        ledger.forget(connection, DERIVER, "", gone)
+        for each in fresh:
+            kinds = documents[each.name].kinds
+            ledger.replace_all(connection, DERIVER, "", [each], derived_at, kinds)
+        connection.execute(_FORGET_RECORDS)
+        for name, found in documents.items():
+            records.keep(connection, "", _records(found.document, here[name]))
     return Derived(len(fresh) + len(gone), tuple(problems))
 
 
-def _news(connection: sqlite3.Connection, edges: Iterable[model.Edge]) -> Iterator[model.Edge]:
-    """What this clone cannot say itself."""
+def _said(connection: sqlite3.Connection, name: str, edges: Iterable[model.Edge]) -> ledger.Said:
+    """What this clone cannot say itself, with a stamp of that."""
     some = list(edges)
     commits = {_commit(each) for each in some} - {""}
     rows = connection.execute(_KNOWN, (json.dumps(sorted(commits)),))
@@ -83,10 +83,12 @@ def _news(connection: sqlite3.Connection, edges: Iterable[model.Edge]) -> Iterat
     # What was done under a claim, only the store of the other one knows.
     left = [e for e in some if _commit(e) not in have or e.detail.get("how") == "claim"]
     subjects = json.dumps(sorted({each.subject for each in left}))
-    said = {row for query in _ALL_SAID for row in connection.execute(query, (subjects,))}
-    for each in left:
-        if (each.subject, each.type, each.object, each.pointer) not in said:
-            yield each
+    told = {row for query in _ALL_SAID for row in connection.execute(query, (subjects,))}
+    news = [e for e in left if (e.subject, e.type, e.object, e.pointer) not in told]
+    # When a commit comes, it is known whether it counts as of some time.
+    whole = [[*each[:-1], sorted(each.detail.items()), _commit(each) in have] for each in news]
+    digest = hashlib.blake2b(json.dumps(whole).encode(), digest_size=12).hexdigest()
+    return ledger.Said(name, f"{_VERSION}:{digest}", tuple(news))
 
 
 def _commit(edge: model.Edge) -> str:
