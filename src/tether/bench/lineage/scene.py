@@ -130,7 +130,8 @@ class Opened(NamedTuple):
     """What answers for a scene, within one process."""
 
     who: chronicler.Chronicler
-    finder: patterns.Finder
+    kinds: patterns.Kinds
+    """Of ids that its settings and lists name."""
 
 
 @contextlib.contextmanager
@@ -179,6 +180,6 @@ def opened(
         )
         who = chronicler.Chronicler(sources, clock.SystemClock())
         try:
-            yield Opened(who, seer.finder)
+            yield Opened(who, kinds)
         finally:
             who.close()

@@ -31,10 +31,24 @@ from tether.lineage import (
     symbols,
 )
 
+# Everything that a question may ask for, by names that are the same in every index.
 _SAID = (
-    "SELECT c.oid, n.key, e.kinds, e.added, e.removed, e.digest FROM identity_events AS e"
-    " JOIN identity_commits AS c ON c.number = e.commit_no JOIN lineage_nodes AS n ON n.id = e.node"
-    " ORDER BY 1, 2, 3, 4, 5, 6"
+    """
+    SELECT c.oid, n.key, e.kinds, e.added, e.removed, e.digest FROM identity_events AS e
+    JOIN identity_commits AS c ON c.number = e.commit_no JOIN lineage_nodes AS n ON n.id = e.node
+    ORDER BY 1, 2, 3, 4, 5, 6
+    """,
+    """
+    SELECT s.path, c.oid, s.oid, s.taken, n.key FROM identity_steps AS s
+    JOIN identity_commits AS c ON c.number = s.commit_no
+    LEFT JOIN identity_events AS e ON e.number = s.file
+    LEFT JOIN lineage_nodes AS n ON n.id = e.node ORDER BY 1, 2
+    """,
+    """
+    SELECT c.oid, p.place, o.oid FROM identity_parents AS p
+    JOIN identity_commits AS c ON c.number = p.child
+    JOIN identity_commits AS o ON o.number = p.parent ORDER BY 1, 2
+    """,
 )
 _NO_OUTLINE = symbols.Outline()
 
@@ -141,10 +155,11 @@ def _digest(place: str, store_dir: str) -> dict[str, Any]:
     digest = hashlib.blake2b(digest_size=16)
     count = 0
     with contextlib.closing(sqlite3.connect(path)) as connection:
-        for row in connection.execute(_SAID):
-            digest.update(repr(row).encode())
-            count += 1
-    return {"events": count, "digest": digest.hexdigest()}
+        for statement in _SAID:
+            for row in connection.execute(statement):
+                digest.update(repr(row).encode())
+                count += 1
+    return {"rows": count, "digest": digest.hexdigest()}
 
 
 STEPS: dict[str, Callable[[str, str], dict[str, Any]]] = {

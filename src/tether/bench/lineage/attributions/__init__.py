@@ -7,12 +7,14 @@ messages. Lineage is asked what it has of the same files.
 from __future__ import annotations
 
 import random
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable
 
 from tether.bench.lineage import scene, steps
 from tether.bench.lineage.attributions import judging, lookup, trails
-from tether.evidence.history import commit_messages
+from tether.evidence import kinds
+from tether.evidence.history import commit_messages, commits
 from tether.git import Commit, Git, Oid
 from tether.hints import Any
 from tether.ids import TaskKey
@@ -54,7 +56,8 @@ def judged(
     tell(f"{here.name}: following all files with Git")
     told = trails.of(git, tip)
     with scene.opened(here.place, here.ground.environ) as opened:
-        names = _names(git.log([tip]), opened.finder)
+        finder = opened.who.ask(lambda connection: _finder(connection, opened.kinds))
+        names = _names(git.log([tip]), finder)
         wanted = judging.expected(told, names)
         tell(f"{here.name}: asking the index")
         edges, reasons = opened.who.ask(
@@ -76,6 +79,11 @@ def judged(
     return result
 
 
+def _finder(connection: sqlite3.Connection, own: patterns.Kinds) -> patterns.Finder:
+    """Who finds the ids of all lists that Git has, or had."""
+    return patterns.Finder(kinds.together((own, commits.kinds_of_lists(connection))))
+
+
 def named(commit: Commit, finder: patterns.Finder) -> judging.Named:
     """The tasks that a commit names."""
     subject = {_key(each.source, each.id) for each in finder.find(commit.subject)}
@@ -88,9 +96,9 @@ def _key(source: str, task_id: str) -> str:
     return model.task_key(TaskKey(source, task_id))
 
 
-def _names(commits: Iterable[Commit], finder: patterns.Finder) -> dict[Oid, judging.Named]:
-    every = ((each.oid, named(each, finder)) for each in commits)
-    return {oid: each for oid, each in every if each.subject or each.body}
+def _names(every: Iterable[Commit], finder: patterns.Finder) -> dict[Oid, judging.Named]:
+    found = ((each.oid, named(each, finder)) for each in every)
+    return {oid: each for oid, each in found if each.subject or each.body}
 
 
 def _looked(
@@ -124,11 +132,11 @@ def _followed(
     paths = sorted(path for path, each in told.steps.items() if each)
     counts = dict.fromkeys(("files", "died", "walk", "both", "git", "found"), 0)
     for path in chance.sample(paths, min(_FOLLOWED, len(paths))):
-        commits = trails.follow(git, tip, path)
-        if commits is None:
+        changed_by = trails.follow(git, tip, path)
+        if changed_by is None:
             counts["died"] += 1
             continue
-        git_says = _tasks(commits, names)
+        git_says = _tasks(changed_by, names)
         ours = _tasks((each.commit for each in told.steps[path]), names)
         sure = {task for task in git_says if _is_sure(edges.get((path, task)))}
         counts["files"] += 1
@@ -139,8 +147,8 @@ def _followed(
     return counts
 
 
-def _tasks(commits: Iterable[Oid], names: dict[Oid, judging.Named]) -> set[str]:
-    said = (names.get(oid, judging.Named()) for oid in commits)
+def _tasks(some: Iterable[Oid], names: dict[Oid, judging.Named]) -> set[str]:
+    said = (names.get(oid, judging.Named()) for oid in some)
     return {task for each in said for task in each.subject | each.body}
 
 
