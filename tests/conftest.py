@@ -17,7 +17,7 @@ from tests import figures as figures_module
 from tests import forking, parts, servers
 
 # Nothing of the machine that runs the tests may reach them.
-_OWN_ENVIRON = {
+OWN_ENVIRON = {
     "PATH": os.environ["PATH"],
     "LC_ALL": "C.UTF-8",
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -54,7 +54,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     """The environment of a user of their own, with an empty home."""
     home = tmp_path / "home"
     home.mkdir()
-    return {**_OWN_ENVIRON, "HOME": str(home)}
+    return {**OWN_ENVIRON, "HOME": str(home)}
 
 
 @pytest.fixture

@@ -100,23 +100,25 @@ def _told(
     min_confidence: float,
     wrong: frozenset[Any],
 ) -> _Told:
+    from tether.lineage import kept, naming
     from tether.lineage.biography import gathering, telling
     from tether.lineage.closures import features
 
     at = chronicle.moment(who, connection, tip, as_of)
     below = chronicle.below(call.workspace.root)
     seen = chronicle.seen(who, connection, at, min(min_confidence, 0.5), wrong)
+    line = kept.Line(kept.number_of(connection, at.commit) or 0)
     try:
         with who.aimed(connection, tip, below) as aim:
-            target = aim.find(selector)
-            story = gathering.story(seen, who.git, target, aim.line, as_of=as_of)
+            target = naming.code(connection, aim, selector)
+            story = gathering.story(seen, who.git, target, line, as_of=as_of)
     except errors.NotFound:
         if at.commit == tip:
             raise
         # It may have been called so then.
         with who.aimed(connection, at.commit, below) as aim:
-            target = aim.find(selector)
-            story = gathering.story(seen, who.git, target, aim.line, as_of=as_of)
+            target = naming.code(connection, aim, selector)
+            story = gathering.story(seen, who.git, target, line, as_of=as_of)
     feature = features.feature(seen, target.nodes)
     biography = telling.tell(story, budget=budget, min_confidence=min_confidence)
     return _Told(biography, story, feature)

@@ -6,6 +6,8 @@ and a person has to do it.
 
 from __future__ import annotations
 
+import re
+
 from tether import errors, text
 from tether.hints import Any
 from tether.lineage import targets
@@ -13,6 +15,7 @@ from tether.lineage.derive import ground, references
 from tether.tasks import document, scalars, splicing
 
 _FIELD = "same_as"
+_NOTHING = re.compile(rb"\[\s*\]|~|null|")
 
 
 def words_of(standing: ground.Ground, target: targets.Target) -> str:
@@ -48,15 +51,17 @@ def same_as(raw: bytes, path: str, before: str, after: str, why: str) -> bytes:
             hint="Mend it, then repeat the command.",
         )
     if not read.fields:
+        if not _is_blank(raw):
+            raise _uneditable(path)
         return _begun(raw, entry)
-    known = read.fields.get(_FIELD) or []
-    if not isinstance(known, list):
+    known = read.fields.get(_FIELD)
+    if known is not None and not isinstance(known, list):
         raise _uneditable(path)
     try:
-        edited = splicing.edit(read, {_FIELD: [*known, entry]})
+        edited = splicing.edit(read, {_FIELD: [*(known or ()), entry]})
     except errors.TaskUneditable as problem:
         raise _uneditable(path) from problem
-    if not _is_kept(raw, edited, has_list=bool(known)):
+    if not _is_kept(raw, edited):
         raise _uneditable(path)
     return edited
 
@@ -75,12 +80,11 @@ def _begun(raw: bytes, entry: dict[str, str]) -> bytes:
     return raw + gap + scalars.entry(_FIELD, [entry]).encode()
 
 
-def _is_kept(old: bytes, new: bytes, *, has_list: bool) -> bool:
+def _is_kept(old: bytes, new: bytes) -> bool:
     """Is all that stood there in its place? An empty list may give way to one with an entry."""
     first = _common(old, new)
     last = _common(old[first:][::-1], new[first:][::-1])
-    replaced = old[first : len(old) - last]
-    return not replaced or (not has_list and b"#" not in replaced)
+    return _NOTHING.fullmatch(old[first : len(old) - last].strip()) is not None
 
 
 def _common(one: bytes, other: bytes) -> int:
@@ -92,7 +96,7 @@ def _common(one: bytes, other: bytes) -> int:
 def _uneditable(path: str) -> errors.TaskUneditable:
     return errors.TaskUneditable(
         f"{path} is written in a way that cannot be edited safely. Nothing was changed.",
-        hint="Add the entry below `same_as:` by hand, as `- {from: …, to: …}`.",
+        hint="Add the entry to the list `same_as` by hand: {from: …, to: …}.",
     )
 
 

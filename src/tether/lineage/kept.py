@@ -62,6 +62,11 @@ _LAST_OF = (
     "SELECT max(number) FROM identity_events"
     " WHERE node = (SELECT id FROM lineage_nodes WHERE key = ?)"
 )
+_BORN = (
+    "SELECT c.number, c.at FROM identity_events AS e JOIN identity_commits AS c"
+    " ON c.number = e.commit_no WHERE e.node = (SELECT id FROM lineage_nodes WHERE key = ?)"
+    " ORDER BY e.number LIMIT 1"
+)
 CHAIN = """
 WITH RECURSIVE chain (number) AS (
     SELECT ?
@@ -230,6 +235,19 @@ def buried(
     for commit_no, event in connection.execute(_BURIED, (objects.path_bytes(path),)).fetchall():
         if line.has(connection, commit_no):
             yield event, change_of(connection, event)
+
+
+class Birth(NamedTuple):
+    """When a node was first seen."""
+
+    commit_no: int
+    at_ms: int
+
+
+def born(connection: sqlite3.Connection, node: str) -> Birth | None:
+    """The birth of a node; None if there is no such node."""
+    row = connection.execute(_BORN, (node,)).fetchone()
+    return None if row is None else Birth(*row)
 
 
 def change_of(connection: sqlite3.Connection, event: int) -> history.Change:

@@ -10,9 +10,11 @@ import sqlite3
 from collections.abc import Iterable
 
 from tether import errors, ids, text
+from tether.evidence.history import commits as history
 from tether.git import Oid
 from tether.hints import NamedTuple
 from tether.lineage import kept, targets
+from tether.lineage.biography import model as story
 from tether.lineage.biography import records
 from tether.lineage.edges import model, view
 from tether.store import sql
@@ -37,6 +39,8 @@ class Name(NamedTuple):
     place: str = ""
     """`src/a.py:10-40`, `work/done/T1.yaml`: where it stands, or last stood."""
     is_gone: bool = False
+    subject: str = ""
+    """Of the first commit that is work on it, if it is a task that nobody wrote down."""
 
 
 def names(seen: view.View, keys: Iterable[model.Key]) -> dict[model.Key, Name]:
@@ -51,7 +55,18 @@ def names(seen: view.View, keys: Iterable[model.Key]) -> dict[model.Key, Name]:
             place = record.pointer.removeprefix("file:").replace("#line=", ":")
             kind = _kind(key)
             found[key] = Name(key, kind, model.label(key), record.title, record.status, place)
-    return {key: found.get(key) or Name(key, _kind(key), model.label(key)) for key in wanted}
+    unwritten = [key for key in wanted if key.startswith("task:") and key not in found]
+    subjects = _subjects(seen, unwritten) if unwritten else {}
+    return {
+        key: found.get(key)
+        or Name(key, _kind(key), model.label(key), subject=subjects.get(key, ""))
+        for key in wanted
+    }
+
+
+def _subjects(seen: view.View, tasks: list[model.Key]) -> dict[model.Key, str]:
+    bound = {"tasks": json.dumps(tasks), "commits": history.COMMITS, "least": model.SURE}
+    return dict(seen.connection.execute(_SQL.subjects.text, bound).fetchall())
 
 
 def _of_code(key: model.Key, kind: model.Kind, kinds: str, raw: bytes) -> Name:
@@ -134,10 +149,26 @@ def require_decision(seen: view.View, words: str) -> model.Key:
     return found
 
 
-def decisions(seen: view.View) -> list[model.Key]:
-    """All decisions that the checkout has files of, by name."""
+def decisions(seen: view.View, tip: kept.Line) -> list[model.Key]:
+    """All decisions that the checkout has files of, by name, and that were there by then.
+
+    What has no date is as old as its file.
+    """
     known = _known(seen.connection, "decision")
-    return sorted(records.read(seen.connection, seen.scopes, known))
+    written = records.read(seen.connection, seen.scopes, known)
+    return sorted(key for key, each in written.items() if _is_there(seen, tip, each))
+
+
+def _is_there(seen: view.View, tip: kept.Line, record: story.Record) -> bool:
+    if record.created_at:
+        return record.created_at <= seen.until
+    path = record.pointer.removeprefix("file:").partition("#")[0]
+    placed = tip.placed(seen.connection, path)
+    if placed is None:
+        return True
+    node = kept.nodes_of(seen.connection, [placed.file])[placed.file]
+    born = kept.born(seen.connection, node)
+    return born is None or born.commit_no in seen.counted([born.commit_no])
 
 
 def _is_short(name: str, words: str) -> bool:
@@ -147,7 +178,7 @@ def _is_short(name: str, words: str) -> bool:
 
 def _digits(words: str) -> str:
     found = _NUMBER.search(words)
-    return found[0].lstrip("0") if found else ""
+    return found[0].lstrip("0") or "0" if found else ""
 
 
 def node(seen: view.View, aim: targets.Aim, words: str) -> model.Key:
@@ -175,6 +206,8 @@ def code(connection: sqlite3.Connection, aim: targets.Aim, words: str) -> target
     try:
         return aim.find(words)
     except errors.NotFound as problem:
+        if other := _other(connection, words):
+            raise other from problem
         if not ids.TaskId.is_valid(words.rpartition(":")[2]):
             raise
         near = _near(words, map(model.label, _known(connection, "task")))
@@ -182,6 +215,23 @@ def code(connection: sqlite3.Connection, aim: targets.Aim, words: str) -> target
             f"No task, no decision and no code is called {text.one_line(words, 80)} here.",
             hint=near or problem.hint,
         ) from problem
+
+
+def _other(connection: sqlite3.Connection, words: str) -> errors.NotFound | None:
+    """What to say of words that mean a task or a decision where code is asked for."""
+    called = text.one_line(words, 80)
+    if task(connection, words) is not None:
+        return errors.NotFound(
+            f"{called} is a task, and this question is about code.",
+            hint=f"`tether lineage edges {called}` has the code that it changed.",
+        )
+    name = words.removeprefix("decision:")
+    if model.decision_key(name) in _known(connection, "decision"):
+        return errors.NotFound(
+            f"{called} is a decision, and this question is about code.",
+            hint=f"`tether lineage decision {text.one_line(name, 80)}` has the code it governs.",
+        )
+    return None
 
 
 def _known(connection: sqlite3.Connection, kind: str) -> list[model.Key]:

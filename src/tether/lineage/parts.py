@@ -42,5 +42,8 @@ def _paths(connection: sqlite3.Connection, target: targets.Target) -> Iterator[s
 
 def _is_member(connection: sqlite3.Connection, event: int, target: targets.Target) -> bool:
     place = kept.change_of(connection, event).after
-    owner = target.name.partition(" ")[2]
-    return place is not None and place.qualified.startswith(f"{owner}.")
+    if place is None or place.qualified == place.name:
+        return False
+    # Names may have dots, too: what stands around it is what is left without its own.
+    around, owner = place.qualified[: -len(place.name)], target.name.partition(" ")[2]
+    return around.startswith(f"{owner}.")

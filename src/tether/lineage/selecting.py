@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
+from collections.abc import Iterable
 
 from tether import errors, text
 from tether.git import Oid, TreeEntry, searching
@@ -29,7 +30,7 @@ FORMS = "Name it as PATH:LINE, PATH#Class.name or Class.name."
 _IN_FILE = "PATH:LINE or PATH#name."
 _COMMITS = "`git log --follow -- PATH` shows its commits"
 _INSTEAD: dict[library.WhyNot, str] = {
-    "too large": f"{_COMMITS}; name one with --at in which it was smaller.",
+    "too large": f"{_COMMITS}; `tether lineage history --at` takes one in which it was smaller.",
     "minified": f"Name the file that it was made from. {_COMMITS}.",
     "binary": f"{_COMMITS}.",
     "missing": "`git fetch --refetch --no-filter` brings what a partial clone left out.",
@@ -165,7 +166,7 @@ class Finder:
         if entry is None:
             raise errors.NotFound(
                 f"There is no file {shown} in commit {self._commit[:12]}.",
-                hint="Name it as that commit has it, or another commit with --at.",
+                hint="Name it as that commit has it, or see `tether lineage history --help`.",
             )
         if other := _other_than_file(entry):
             what, hint = other
@@ -246,15 +247,19 @@ def _called(source: sources.Source, name: str) -> list[tuple[int, int]]:
 
 def _near(source: sources.Source, name: str) -> str:
     """What to ask somebody who named a symbol that a file does not have."""
-    import difflib
-
     names: dict[str, int] = {}
     for number, symbol in enumerate(source.symbols):
         names.setdefault(_plain(symbol.qualified).casefold(), number)
         names.setdefault(_plain(symbol.name).casefold(), number)
-    near = difflib.get_close_matches(_plain(name).casefold()[:100], names, _MAX_NEAR, _NEAR)
-    found = dict.fromkeys(Candidate(source, names[each]).selector for each in near)
-    return f"Did you mean {' or '.join(map(_typed, found))}?" if found else ""
+    found = dict.fromkeys(Candidate(source, names[each]).selector for each in near(name, names))
+    return f"Did you mean {' or '.join(map(typed, found))}?" if found else ""
+
+
+def near(name: str, names: Iterable[str]) -> list[str]:
+    """Those of some names that are nearly what somebody said."""
+    import difflib
+
+    return difflib.get_close_matches(_plain(name).casefold()[:100], list(names), _MAX_NEAR, _NEAR)
 
 
 def _counted(name: str) -> tuple[str, int]:
@@ -287,7 +292,7 @@ def _several(name: str, found: list[Candidate]) -> errors.UsageError:
     more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
     return errors.UsageError(
         f"Several symbols are called {_shown(name)}: {', '.join(shown)}{more}.",
-        hint=f"Say which one, as in {_typed(found[0].selector)}.",
+        hint=f"Say which one, as in {typed(found[0].selector)}.",
         details={
             "candidates": [
                 {
@@ -302,7 +307,7 @@ def _several(name: str, found: list[Candidate]) -> errors.UsageError:
     )
 
 
-def _typed(selector: str) -> str:
+def typed(selector: str) -> str:
     """As a shell takes it: names may have blanks and signs of its own."""
     return shlex.quote(_shown(selector))
 

@@ -219,6 +219,8 @@ class Aim:
             found = self._finder.find(words)
         except errors.NotFound:
             gone = self._gone_symbol(selector, words)
+            if gone is None and (missed := self._never(words)):
+                raise missed from None
             if gone is None:
                 raise
             return gone
@@ -252,6 +254,23 @@ class Aim:
             if before and before.kind != "file" and kept.is_called(before, name):
                 return self._of_event(selector, "symbol", event)
         return None
+
+    def _never(self, words: str) -> errors.NotFound | None:
+        """What to say of a symbol that a file never had which is gone; None if it is there."""
+        split = self._finder.split(words)
+        step = self._was(split[0]) if split else None
+        if split is None or step is None or step.oid:
+            return None
+        path, name = split
+        places = (change.before for _, change in kept.buried(self._connection, self.line, path))
+        had = {each.qualified: None for each in places if each and each.kind != "file"}
+        near = selecting.near(name, had)
+        found = [selecting.typed(f"{path}#{each}") for each in near]
+        return errors.NotFound(
+            f"{text.one_line(path, 200)} is gone, and had no symbol that was called"
+            f" {text.one_line(name, 100)}.",
+            hint=f"Did you mean {' or '.join(found)}?" if found else FORMS,
+        )
 
     def _of_event(self, selector: str, kind: Kind, event: int, node: int | None = None) -> Target:
         [(number,)] = self._connection.execute(_NODE, (event,)).fetchall()

@@ -81,7 +81,7 @@ def _listed(call: context.Context, asked: asking.Asked, limit: int) -> _Listed:
     from tether.lineage import naming
     from tether.lineage.edges import model
 
-    known = naming.decisions(asked.seen)
+    known = naming.decisions(asked.seen, asked.aim.line)
     suspected = tuple(_suspected(call, asked))
     keys = [*known[:limit]]
     keys += [model.decision_key(n) for each in suspected for n in (each.later, each.earlier)]
@@ -157,10 +157,10 @@ def _lines(found: _Found, width: int) -> list[str]:
     for title, sides in (("Tasks:", it.tasks), ("Other decisions:", it.decisions)):
         if sides:
             rows = [wording.row(e.edge, _side(names, e.type, e.other)) for e in sides]
-            lines += ["", title, *wording.columns(rows, width)]
+            lines += ["", title, *wording.edges(rows, width)]
     if it.governed:
         rows = [wording.row(each, _side(names, "governs", each.object)) for each in it.governed]
-        lines += ["", "Code:", *wording.columns(rows, width)]
+        lines += ["", "Code:", *wording.edges(rows, width)]
     if len(chain) == 1 and not (it.tasks or it.decisions or it.governed):
         lines += ["", "Nothing refers to it, and it names no code that is known."]
     lines += _suspected_lines(found.suspected, names, width)

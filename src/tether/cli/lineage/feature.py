@@ -74,9 +74,7 @@ def _lines(found: _Found, width: int) -> list[str]:
     if target.fallback:
         lines += shown.wrapped(f"It is the file's, not the symbol's: {target.fallback}.", width)
     for task in tasks:
-        head = (
-            f"{wording.day(task.at)}  {wording.described(names, task.key)}{_subject(task, found)}"
-        )
+        head = f"{wording.day(task.at)}  {wording.described(names, task.key)}"
         lines += ["", *shown.wrapped(head, width)]
         rows = [_row(each, found) for each in task.attributions[:_MAX_ROWS]]
         lines += [f"  {line}" for line in wording.columns(rows, width - 2)]
@@ -90,17 +88,6 @@ def _lines(found: _Found, width: int) -> list[str]:
     if not tasks:
         lines.append("`tether why` tells of its commits.")
     return lines
-
-
-def _subject(task: features.Task, found: _Found) -> str:
-    """What a commit says of a task that nobody wrote down."""
-    known = found.names.get(task.key)
-    proofs = [each.pointer for one in task.attributions for each in one.evidence]
-    oid = proofs[0].removeprefix("commit:").partition("#")[0] if proofs else ""
-    commit = found.commits.get(oid)
-    if commit is None or (known and known.title):
-        return ""
-    return f" commit “{text.one_line(commit.subject, 100)}”"
 
 
 def _row(each: features.Attribution, found: _Found) -> wording.Row:

@@ -82,7 +82,7 @@ def _found(asked: asking.Asked, ref: str) -> _Judged:
 
 def _lines(found: _Judged, verdict: str, width: int) -> list[str]:
     edge = found.edge
-    said = wording.sentence(found.names, edge)
+    said = wording.sentence(found.names, edge)(width)
     lines = shown.wrapped(f"Judged {verdict}: {said}, as {edge.source} says.", width)
     if verdict == "right":
         return [

@@ -77,7 +77,7 @@ def _lines(found: _Found, width: int) -> list[str]:
     for chain in chains:
         lines += ["", *(_told(names, node, width) for node in chain.nodes)]
         rows = [wording.row(edge, wording.sentence(names, edge)) for edge in chain.edges]
-        lines += [f"  {line}" for line in wording.columns(rows, width - 2)]
+        lines += [f"  {line}" for line in wording.edges(rows, width - 2)]
     if found.reversal.is_truncated:
         lines += ["", "There is more: `--limit` shows more."]
     return lines

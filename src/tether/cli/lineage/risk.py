@@ -12,6 +12,8 @@ from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.store import sql
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from tether.lineage import moments, targets
     from tether.lineage.closures import risks
 
@@ -115,14 +117,14 @@ def _lines(found: _Found, width: int) -> list[str]:
     gone = ", which is gone" if target.is_gone else ""
     head = wording.code(target.name, target.place)
     lines = shown.wrapped(f"{head}{gone}{asking.as_of(found.at)}: {said}", width)
-    for title, rows in parts:
-        lines += ["", title, *wording.columns(rows, width)]
+    for title, rows, arranged in parts:
+        lines += ["", title, *arranged(rows, width)]
     if it.is_truncated:
         lines += ["", "There is more: `--limit` shows more."]
     return lines
 
 
-_Table = tuple[str, list["wording.Row"]]
+_Table = tuple[str, list["wording.Row"], "Callable[[Iterable[wording.Row], int], list[str]]"]
 
 
 def _changed(found: _Found) -> _Table | None:
@@ -134,12 +136,12 @@ def _changed(found: _Found) -> _Table | None:
         for e in found.risk.co_changed
     ]
     heading: wording.Row = (("WEIGHT", "TIMES", "LAST"), lambda _: "CODE")
-    return ("What changes with it:", [heading, *rows]) if rows else None
+    return ("What changes with it:", [heading, *rows], wording.columns) if rows else None
 
 
 def _reverted(found: _Found) -> _Table | None:
     rows = [wording.row(each.edge, _undone(found.names, each)) for each in found.risk.undone]
-    return ("What was undone:", rows) if rows else None
+    return ("What was undone:", rows, wording.edges) if rows else None
 
 
 def _dropped(found: _Found) -> _Table | None:
@@ -150,12 +152,12 @@ def _dropped(found: _Found) -> _Table | None:
         )
         for each in found.risk.dropped
     ]
-    return ("What was dropped:", rows) if rows else None
+    return ("What was dropped:", rows, wording.columns) if rows else None
 
 
 def _described(found: _Found) -> _Table | None:
     rows = [wording.row(e, wording.sentence(found.names, e)) for e in found.risk.described]
-    return ("What is written of it:", rows) if rows else None
+    return ("What is written of it:", rows, wording.edges) if rows else None
 
 
 def _place(names: asking.Names, key: str) -> wording.Said:
@@ -167,5 +169,5 @@ def _undone(names: asking.Names, each: risks.Undone) -> wording.Said:
     edge = each.edge
     front = f"{wording.label(names, edge.subject)} {edge.type} {wording.label(names, edge.object)}"
     return lambda room: (
-        f"{front}: {wording.short(wording.label(names, each.node), room - len(front) - 2)}"
+        f"{front}: {wording.shortened(names, each.node, room - text.cells(front) - 2)}"
     )

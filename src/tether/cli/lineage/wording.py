@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tether import text
 from tether.cli.lineage import asking
+from tether.cli.task import shown
 from tether.hints import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,12 +15,14 @@ if TYPE_CHECKING:
     from tether.lineage.edges import reading
 
     Said = Callable[[int], str]
-    """What a last column says in that many cells."""
+    """What a last column says in that many cells; in more only if an id would be cut else."""
     Row = tuple[tuple[str, ...], Said]
 
 _SHORT = 10
 _MAX_SAID = 300
 _MIN_ROOM = 20
+# Of a table of edges: what says least goes first.
+_LEAST = (3, 2, 1)
 # That its subject or a trailer names the task goes without saying.
 _HOWS = {
     "named": "",
@@ -43,6 +46,8 @@ def described(names: asking.Names, key: str) -> str:
     if found is None:
         return text.one_line(key, 200)
     title = f" “{text.one_line(found.title, 100)}”" if found.title else ""
+    if found.subject and not title:
+        title = f" commit “{text.one_line(found.subject, 100)}”"
     status = "gone" if found.is_gone else text.one_line(found.status, 20)
     return f"{label(names, key)}{title}{f' ({status})' if status else ''}"
 
@@ -60,23 +65,29 @@ def sentence(names: asking.Names, edge: reading.Edge) -> Said:
 
 
 def _sentence(names: asking.Names, edge: reading.Edge, room: int) -> str:
-    subject, target = label(names, edge.subject), label(names, edge.object)
-    whole = f"{subject} {edge.type} {target}"
-    if text.cells(whole) <= room:
-        return whole
-    half = (room - len(edge.type) - 2) // 2
-    front = short(subject, max(half, room - len(edge.type) - 2 - text.cells(target)))
-    left = room - text.cells(front) - len(edge.type) - 2
-    return f"{front} {edge.type} {short(target, left)}"
+    left = room - len(edge.type) - 2
+    # The longer one has what the other one does not need.
+    target = shortened(names, edge.object, left // 2)
+    front = shortened(names, edge.subject, left - text.cells(target))
+    return f"{front} {edge.type} {shortened(names, edge.object, left - text.cells(front))}"
 
 
 def fitted(front: str, names: asking.Names, key: str, room: int) -> str:
     """Words and a node; of the way to a file the end says most."""
     left = room - text.cells(front) - 1
     whole = described(names, key)
-    if text.cells(whole) <= left or key.startswith(("task:", "decision:")):
+    if text.cells(whole) <= left:
         return f"{front} {whole}".lstrip()
-    return f"{front} {short(label(names, key), left)}".lstrip()
+    name = shortened(names, key, left)
+    if key.startswith(("task:", "decision:")) and name == label(names, key):
+        name = text.one_line(whole, max(left, text.cells(name)))
+    return f"{front} {name}".lstrip()
+
+
+def shortened(names: asking.Names, key: str, room: int) -> str:
+    """What a node is called, in so many cells; an id of a task is never cut."""
+    called = label(names, key)
+    return called if key.startswith("task:") else short(called, max(_MIN_ROOM, room))
 
 
 def short(place: str, room: int) -> str:
@@ -99,18 +110,34 @@ def row(edge: reading.Edge, said: Said) -> Row:
 
 def table(rows: Iterable[Row], says: str, width: int) -> list[str]:
     """A table of edges, with a heading."""
-    return columns([(("EDGE", "SURE", "WHEN", "SOURCE"), lambda _: says), *rows], width)
+    return edges([(("EDGE", "SURE", "WHEN", "SOURCE"), lambda _: says), *rows], width)
 
 
-def columns(rows: Iterable[Row], width: int) -> list[str]:
-    """Columns as wide as they must be; the last one has what is left, and knows how much."""
+def edges(rows: Iterable[Row], width: int) -> list[str]:
+    """The same without a heading."""
+    return columns(rows, width, _LEAST)
+
+
+def columns(rows: Iterable[Row], width: int, least: tuple[int, ...] = ()) -> list[str]:
+    """Columns as wide as they must be; the last one has what is left, and knows how much.
+
+    Where that is too little, the `least` columns go, one after the other. What still does not fit
+    goes on in the next line.
+    """
     found = [(tuple(text.one_line(cell) for cell in cells), said) for cells, said in rows]
     widths = [max(map(text.cells, column)) for column in zip(*(c for c, _ in found), strict=True)]
-    room = max(_MIN_ROOM, width - sum(widths) - 2 * len(widths))
+    for count in range(len(least) + 1):
+        left = [n for n in range(len(widths)) if n not in least[:count]]
+        indent = sum(widths[n] + 2 for n in left)
+        room = max(_MIN_ROOM, width - indent)
+        told = [text.one_line(said(room)) for _, said in found]
+        if max(map(text.cells, told), default=0) <= room:
+            break
     lines = []
-    for cells, said in found:
-        padded = [f"{cell:<{size}}" for cell, size in zip(cells, widths, strict=True)]
-        lines.append("  ".join([*padded, text.one_line(said(room), room)]).rstrip())
+    for (cells, _), words in zip(found, told, strict=True):
+        front = "".join(f"{cells[n]:<{widths[n]}}  " for n in left)
+        first, *rest = shown.wrapped(words, room, "")
+        lines += [f"{front}{first}".rstrip(), *(f"{' ' * indent}{each}" for each in rest)]
     return lines
 
 

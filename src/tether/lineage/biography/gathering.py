@@ -16,7 +16,7 @@ from tether.git import Git, Oid
 from tether.hints import NamedTuple
 from tether.lineage import history, kept, targets
 from tether.lineage.biography import model, records
-from tether.lineage.derive import undoing
+from tether.lineage.derive import documents, undoing
 from tether.lineage.edges import model as graph
 from tether.lineage.edges import reading, view
 
@@ -47,7 +47,11 @@ _RELATIONS = (
 # Why a task did something; told also if the other one has nothing to do with this code.
 _OF_STORY = ("supersedes", "extends", "motivates", "contradicts")
 _MAX_EVENTS = 4000
+_MANY_DIGITS = 10
 _MAX_ANCESTORS = 5
+_MAX_DOCUMENT_BYTES = 1024 * 1024
+# Fields that are written when a task ends.
+_OF_END = ("result", "error")
 
 
 class Events(NamedTuple):
@@ -62,7 +66,7 @@ class Events(NamedTuple):
 def story(
     seen: view.View, git: Git, target: targets.Target, line: kept.Line, *, as_of: str = ""
 ) -> model.Story:
-    """Everything that is known of a target."""
+    """Everything that is known of a target; `line` leads to the commit that is asked about."""
     connection = seen.connection
     found = _events(seen, target)
     target = _as_it_was(target, found)
@@ -76,12 +80,16 @@ def story(
     code = _code(connection, target, line)
     governing = _governing(seen, code)
     describing = _mentions(seen, code)
+    if as_of:
+        describing = tuple(_as_they_were(connection, git, line, describing))
     named = {key for step in steps for key, _ in step.tasks}
     named |= {key for each in (*around, *governing) for key in (each.subject, each.object)}
     gaps = list(dict.fromkeys(why for each in found.events for why in each.unknown))
     if not found.is_whole:
         gaps.append(f"only the last {_MAX_EVENTS} changes were looked at")
     known = records.read(connection, seen.scopes, named)
+    if as_of:
+        known = {key: _as_it_stood(each, seen.until) for key, each in known.items()}
     return model.Story(
         selector=target.selector,
         name=target.name,
@@ -349,12 +357,39 @@ def _mentions(seen: view.View, code: list[graph.Key]) -> tuple[model.Mention, ..
         for side in reading.around(seen, key, types=["described_by"], limit=20).sides:
             for proof in reading.evidence(seen, side.edge.ref).evidence:
                 path, line = placed_at(proof.pointer)
-                section = str(proof.detail.get("section", ""))
-                found.setdefault((path, line), model.Mention(path, line, section))
+                section, name = (str(proof.detail.get(word, "")) for word in ("section", "name"))
+                found.setdefault((path, line), model.Mention(path, line, section, name))
     return tuple(found[each] for each in sorted(found))
+
+
+def _as_they_were(
+    connection: sqlite3.Connection, git: Git, line: kept.Line, mentions: Iterable[model.Mention]
+) -> Iterator[model.Mention]:
+    """Those that stood in their documents then, where they stood."""
+    for each in mentions:
+        placed = line.placed(connection, each.path)
+        if placed is None:
+            continue
+        [blob] = git.blobs([placed.oid], max_bytes=_MAX_DOCUMENT_BYTES)
+        names = documents.names((blob.data or b"").decode("utf-8", "replace"))
+        for name in names:
+            if name.words == each.name:
+                yield each._replace(line=name.line)
+
+
+def _as_it_stood(record: model.Record, until: str) -> model.Record:
+    """A record without what may have been written into it later: its state, and how it ended."""
+    if record.closed_at and record.closed_at <= until:
+        return record
+    is_result = record.sentence_field.partition(".")[0] in _OF_END
+    said = ("", "") if is_result else (record.sentence, record.sentence_field)
+    return record._replace(
+        status="", closed_at="", agent="", sentence=said[0], sentence_field=said[1], notes=()
+    )
 
 
 def placed_at(pointer: str) -> tuple[str, int]:
     """The path and line of `file:PATH#line=7`."""
     path, _, line = pointer.removeprefix("file:").rpartition("#line=")
-    return (path, int(line)) if path and line.isdecimal() else (pointer.removeprefix("file:"), 0)
+    is_line = path and line.isdecimal() and len(line) < _MANY_DIGITS
+    return (path, int(line)) if is_line else (pointer.removeprefix("file:"), 0)

@@ -94,6 +94,8 @@ class Mention(NamedTuple):
     path: str
     line: int
     section: str = ""
+    name: str = ""
+    """As it stands there."""
 
 
 class Story(NamedTuple):

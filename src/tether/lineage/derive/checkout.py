@@ -35,7 +35,7 @@ from tether.tasks.sources import finding, patterns
 TEXT, DECLARED, REVIEW, LINK = "task-text", "declared", "review-cite", "runtime-link"
 DECISIONS, DOCUMENTS, EXTERNAL = "adr-text", "doc-mention", "external"
 # Another number makes everybody read all texts again: change it with what is made of them.
-_VERSION = "2"
+_VERSION = "3"
 _OF_TASKS = (TEXT, DECLARED, REVIEW, LINK)
 _MAX_DOCUMENT_BYTES = 1024 * 1024
 _MAX_DOCUMENTS = 5000
@@ -84,8 +84,9 @@ def derive(
     stale = hinges.stale(connection, here.scope, mark)
     reader = _Reader(connection, here, standing, keys, stale, derived_at)
     count = reader.read_tasks(found, tell)
-    count += reader.read_declarations()
     count += reader.read_decisions()
+    # After what it is about, which says since when it can have been so.
+    count += reader.read_declarations()
     count += reader.read_documents(tell)
     count += reader.read_links()
     hinges.keep(connection, here.scope, mark)
@@ -233,19 +234,34 @@ class _Reader:
         """`work/lineage.yaml`."""
         path = f"{self._here.work.root}/lineage.yaml"
         raw = self._raw(path)
-        stamp = self._stamp(_digest(raw)) if raw is not None else ""
-        if not self._is_new(DECLARED, path, stamp):
-            return 0
         if raw is None:
+            if not self._is_new(DECLARED, path, ""):
+                return 0
             ledger.forget(self._connection, DECLARED, self._here.scope, [path])
             return 1
         found = declared.file(raw)
         meant = declared.edges(found, self.resolve, path=path)
+        dated = self._dated(meant.edges)
+        stamp = self._stamp(_digest(raw + repr([each.at for each in dated]).encode()))
+        if not self._is_new(DECLARED, path, stamp):
+            self._notes.taken()
+            return 0
         self.problems += [f"{path}: {each}" for each in (*found.problems, *meant.problems)]
-        edges = [self._grounded(each) for each in meant.edges]
+        edges = [self._grounded(each) for each in dated]
         edges += [edge for each in found.same_as if (edge := self._same(each, path))]
         self._say(DECLARED, [ledger.Said(path, stamp, tuple(edges), self._notes.taken())], [])
         return 1
+
+    def _dated(self, edges: Iterable[model.Edge]) -> list[model.Edge]:
+        """Edges of which nobody wrote down when: both ends were there before."""
+        some = list(edges)
+        ends = {key for each in some for key in (each.subject, each.object)}
+        known = records.read(self._connection, ("", self._here.scope), ends)
+        begun = {key: each.created_at for key, each in known.items()}
+        return [
+            each._replace(at=max(begun.get(each.subject, ""), begun.get(each.object, "")))
+            for each in some
+        ]
 
     def _same(self, each: declared.Same, path: str) -> model.Edge | None:
         """That two pieces of code are one, if both are known here."""
@@ -333,8 +349,10 @@ class _Reader:
             self._kinds[node.key], self._kinds[section.key] = node.kind, section.kind
             pointer = f"file:{path}#line={name.line}"
             detail = {"name": text.one_line(name.words, 100)}
+            # It may have been told of later: `biography` looks at what stood there then.
+            since = self._ground.since(section)
             yield model.Edge(
-                section.key, "describes", node.key, name.confidence, "", pointer, detail
+                section.key, "describes", node.key, name.confidence, since, pointer, detail
             )
 
     def _named(self, name: documents.Name) -> ground.Node | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from tether import clock
 from tether.git import Oid
 from tether.hints import NamedTuple
 from tether.lineage import cache, kept, symbols
@@ -62,6 +63,11 @@ class Ground:
                 key = kept.nodes_of(self._connection, [event])[event]
                 return Node(key, "file" if not name else "symbol")
         return None
+
+    def since(self, node: Node) -> str:
+        """When something was first seen, RFC 3339 in UTC; empty if nobody saw it."""
+        born = kept.born(self._connection, node.key)
+        return clock.text(born.at_ms) if born else ""
 
     def names(self, path: str) -> tuple[str, ...] | None:
         """What the symbols at a path are called; None if nothing stands there."""

@@ -65,10 +65,12 @@ class View:
     ) -> None:
         self.connection = connection
         self.scopes = tuple(scopes)
+        self.until = as_of.at or _ALWAYS
+        """What is of a later time, as RFC 3339, was not said yet."""
         self._own: dict[str, Any] = {
             "scopes": json.dumps(self.scopes),
             "min_confidence": min_confidence,
-            "until": as_of.at or _ALWAYS,
+            "until": self.until,
         }
         for query in (_SQL.wrong_edges, _SQL.wrong_code_edges):
             found = _wrong(connection, query, wrong) if wrong else []
