@@ -79,7 +79,7 @@ stories = st.builds(
     *(words, words),
 )
 budgets = st.integers(-5, 1500)
-REST = re.compile(r".* --budget shows more\.")
+ENOUGH = re.compile(r"--budget ([0-9]+) shows all\.$")
 
 
 def body(told: Biography) -> list[str]:
@@ -137,6 +137,17 @@ def test_a_smaller_budget_never_shows_more(story: Story, one: int, other: int) -
     lines = iter(body(large))
     for line in body(small):
         assert any(is_shortened(line, each) for each in lines)
+
+
+@many
+@hypothesis.given(stories, budgets)
+def test_the_budget_that_is_named_has_room_for_everything(story: Story, budget: int) -> None:
+    told = tell(story, budget=budget)
+    if told.is_truncated:
+        enough = ENOUGH.search(told.lines[-1].text)
+        assert enough
+        assert not tell(story, budget=int(enough[1])).is_truncated
+        assert tell(story, budget=int(enough[1]) - 1).is_truncated
 
 
 @many

@@ -128,11 +128,40 @@ def test_code_that_no_task_explains_says_so_with_its_commits() -> None:
 def test_a_task_without_a_record_is_told_from_its_commits() -> None:
     told = story(step(commit("1", "2026-01-02", subject="T9: add the bell"), "introduced", "T9"))
     assert lines(told)[1:] == [
-        (
-            "It was created on 2026-01-02 by T9 (no record, Ann)."
-            " Commit 1111111 says: “T9: add the bell”."
-        )
+        "It was created on 2026-01-02 by T9 (no record, Ann): “add the bell”."
     ]
+
+
+def test_what_is_without_a_record_is_said_once() -> None:
+    told = story(
+        step(commit("1", "2026-01-02", subject="[T9] Add the bell"), "introduced", "T9"),
+        step(commit("2", "2026-01-05", "Bo", "T8.patch"), "body", "T8", added=3),
+        step(commit("3", "2026-01-07", "Bo", "T8: louder, see T9"), "body", "T8", added=1),
+    )
+    assert lines(told) == [
+        f"{HEAD}2 tasks without a record and 3 commits since 2026-01-02.",
+        "It was created on 2026-01-02 by T9 (Ann): “Add the bell”.",
+        (
+            "T8 (Bo) changed it in 2 commits, +4 lines, 2026-01-05 to 2026-01-07."
+            " Commit 2222222 says: “T8.patch”."
+        ),
+    ]
+
+
+def test_moves_that_follow_from_there_to_here_are_one() -> None:
+    places = ["a/bell.py#ring", "b/bell.py#ring", "c/bell.py#ring", "b/bell.py#ring"]
+    moving = [
+        step(commit(sign, "2026-03-05"), "move", "T2", before=before, after=after)
+        for sign, before, after in zip("234", places, places[1:], strict=False)
+    ]
+    assert lines(story(BORN, *moving[:2]))[2].startswith(
+        "T2 (Ann) moved it from a/bell.py to c/bell.py in 2 commits, all on 2026-03-05."
+    )
+    back = moving[1:]
+    assert lines(story(BORN, *back))[2].startswith(
+        "T2 (Ann) moved it from b/bell.py to c/bell.py in commit 3333333"
+        " and moved it from c/bell.py to b/bell.py in commit 4444444, all on 2026-03-05."
+    )
 
 
 def test_phases_come_in_their_order_and_each_is_chronological() -> None:
@@ -204,10 +233,7 @@ def test_what_it_was_split_from_is_told_before_it_up_to_that_point() -> None:
             "As src/box.py#run: T2 “Names” (done, anna) renamed it from go to run in commit 2222222"
             " on 2026-01-04."
         ),
-        (
-            "As src/box.py#run: T8 (no record, Ann) changed it on 2026-01-05, +1 line."
-            " Commit 3333333 says: “Ring the bell”."
-        ),
+        "As run: T8 (no record, Ann) changed it on 2026-01-05, +1 line: “Ring the bell”.",
         "It was split from src/box.py#run by T4 “Split” (done, 2026-03-02, anna).",
     ]
 
@@ -415,12 +441,12 @@ def test_a_claim_of_creation_needs_a_commit_that_introduced_it() -> None:
 
 def test_tasks_of_two_lists_with_one_id_are_told_apart() -> None:
     told = story(step(commit("2", "2026-03-05"), "body", "task:work:T2", "task:beads:T2"))
-    assert "work:T2 (no record, Ann) and beads:T2 (no record, Ann) changed it" in lines(told)[1]
+    assert "work:T2 (Ann) and beads:T2 (Ann) changed it" in lines(told)[1]
 
 
 def test_a_title_that_a_record_lacks_is_replaced_by_a_commit() -> None:
     told = story(LATER, records=(record("T2"),))
-    assert lines(told)[1].endswith("Commit 2222222 says: “Ring the bell”.")
+    assert lines(told)[1].endswith("+4 −1 lines: “Ring the bell”.")
 
 
 # Edges.
@@ -445,7 +471,7 @@ def test_an_edge_is_the_verb_of_the_later_task(kind: str, words: str) -> None:
 
 def test_a_task_that_another_one_led_to_came_from_it() -> None:
     told = story(BORN, LATER, relations=(edge("T1", "motivates", "T2"),))
-    assert "T2 (no record, Ann) came from T1 and changed it" in lines(told)[2]
+    assert "T2 (Ann) came from T1 and changed it" in lines(told)[2]
 
 
 def test_edges_of_one_kind_are_one_verb() -> None:
@@ -622,7 +648,7 @@ def test_a_commit_without_a_task_can_undo_too() -> None:
 
 def test_what_a_task_undid_of_its_own_is_said() -> None:
     undoing = step(commit("3", "2026-03-06"), "body", "T2", undoes=(oid("2"),))
-    assert " undid its own change of 2026-03-05 on 2026-03-06." in lines(story(LATER, undoing))[2]
+    assert " undid its own change of 2026-03-05 on 2026-03-06: “" in lines(story(LATER, undoing))[2]
 
 
 def test_an_undone_commit_that_the_story_lacks_is_named() -> None:
@@ -767,7 +793,7 @@ def test_without_room_what_matters_stays() -> None:
         "A29 “Do it”",
         "R1",
         "May be incomplete: the history is shallow.",
-        "40 more lines had no room and 3 were shortened; --budget shows more.",
+        "40 more lines had no room and 2 were shortened; --budget 1214 shows all.",
     ]
     assert told.dropped_count == 40
 
@@ -806,11 +832,11 @@ def test_a_budget_is_kept() -> None:
 def test_the_last_line_counts_what_had_no_room() -> None:
     drafts = [fitting.Draft((fitting.Part("x" * 99, fitting.TASK), fitting.Part("y", 0)))] * 3
     assert fitting.fit(drafts, 50).lines[-1].text == (
-        "2 more lines had no room and 1 was shortened; --budget shows more."
+        "2 more lines had no room and 1 was shortened; --budget 77 shows all."
     )
     assert fitting.fit(drafts[:1], 0).lines[-1].text == (
-        "1 more line had no room; --budget shows more."
+        "1 more line had no room; --budget 26 shows all."
     )
     few = [fitting.Draft((fitting.Part("x", fitting.KEPT), fitting.Part("y" * 99, 0)))]
-    assert fitting.fit(few, 5).lines[-1].text == "1 line was shortened; --budget shows more."
+    assert fitting.fit(few, 5).lines[-1].text == "1 line was shortened; --budget 26 shows all."
     assert fitting.fit(few, 5).dropped_count == 0

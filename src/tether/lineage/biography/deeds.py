@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tether.hints import NamedTuple
 from tether.lineage.biography import phases, wording
@@ -68,9 +68,26 @@ def taken_in(steps: Sequence[Step]) -> list[str]:
 
 
 def moves(steps: Sequence[Step]) -> list[str]:
-    """`moved it from a.py to b.py in commit abc1234`, for each step that did."""
-    moving = filter(is_moved, steps)
-    return [f"{moved(each)} in {wording.commit(each.commit.oid)}" for each in moving]
+    """`moved it from a.py to b.py in commit abc1234`; of several that follow from there to here."""
+    said = []
+    for way in _ways(filter(is_moved, steps)):
+        kinds = dict.fromkeys(kind for each in way for kind in each.kinds)
+        whole = way[-1]._replace(kinds=tuple(kinds), before=way[0].before)
+        where = wording.commit(way[0].commit.oid) if len(way) == 1 else _commits(len(way))
+        said.append(f"{moved(whole)} in {where}")
+    return said
+
+
+def _ways(moving: Iterable[Step]) -> list[list[Step]]:
+    """Moves of which each begins where the one before ended, unless they lead back."""
+    ways: list[list[Step]] = []
+    for step in moving:
+        last = ways[-1] if ways else []
+        if last and last[-1].after == step.before != "" and last[0].before != step.after:
+            last.append(step)
+        else:
+            ways.append([step])
+    return ways
 
 
 def is_moved(step: Step) -> bool:

@@ -13,7 +13,7 @@ from tether.hints import NamedTuple
 from tether.lineage.biography.model import Biography, Line, Source
 
 # What goes first, and what stays at any budget.
-ASIDE, COMMIT, SUM, QUOTE, KEPT_QUOTE, TASK, DOCUMENTS, NOTE, KEPT = range(9)
+ASIDE, SUM, COMMIT, SLIGHT, QUOTE, KEPT_QUOTE, TASK, DOCUMENTS, NOTE, KEPT = range(10)
 # What the line about everything that had no room takes.
 REST_CHARS = 80
 
@@ -38,7 +38,7 @@ class Draft(NamedTuple):
 def fit(drafts: Sequence[Draft], budget: int) -> Biography:
     """The lines that fit into a budget of tokens, and those that stay whatever it is."""
     room = budget * text.CHARS_PER_TOKEN
-    cost = sum(_cost(part) for draft in drafts for part in draft.parts)
+    cost = whole = sum(_cost(part) for draft in drafts for part in draft.parts)
     dropped: set[tuple[int, int]] = set()
     if cost > room:
         for _, _, place in sorted(_droppable(drafts)):
@@ -54,7 +54,8 @@ def fit(drafts: Sequence[Draft], budget: int) -> Biography:
     gone = sum(not parts for parts in kept)
     shortened = len({place for place, _ in dropped}) - gone
     if dropped:
-        lines.append(Line(_rest(gone, shortened), ()))
+        enough = -(-whole // text.CHARS_PER_TOKEN)
+        lines.append(Line(_rest(gone, shortened, enough), ()))
     return Biography(tuple(lines), bool(dropped), gone)
 
 
@@ -77,9 +78,10 @@ def _line(parts: Sequence[Part]) -> Line:
     return Line(" ".join(part.text for part in parts), tuple(sources))
 
 
-def _rest(gone: int, shortened: int) -> str:
-    had = f"{gone} more line{'' if gone == 1 else 's'} had no room"
-    was = "was" if shortened == 1 else "were"
-    if not gone:
-        return f"{text.counted(shortened, 'line')} {was} shortened; --budget shows more."
-    return f"{had}{f' and {shortened} {was} shortened' if shortened else ''}; --budget shows more."
+def _rest(gone: int, shortened: int, enough: int) -> str:
+    """What had no room, and the budget that has room for it."""
+    said = [f"{gone:,} more line{'' if gone == 1 else 's'} had no room"] if gone else []
+    if shortened:
+        what = f"{shortened:,}" if gone else text.counted(shortened, "line")
+        said.append(f"{what} {'was' if shortened == 1 else 'were'} shortened")
+    return f"{' and '.join(said)}; --budget {enough} shows all."

@@ -35,6 +35,11 @@ class Outline(NamedTuple):
     least: float
     """How sure a task must be to be told as what explains a step."""
 
+    @property
+    def is_unrecorded(self) -> bool:
+        """Whether none of several tasks has a record: that is said once."""
+        return len(self.tasks) > 1 and not any(map(self.names.record, self.tasks))
+
     def whose(self, step: Step) -> str:
         """The tasks of a step by their names; empty if none is sure."""
         keys = phases.tasks(step, self.least)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tether import text
+from tether.hints import NamedTuple
 from tether.lineage.biography import deeds, fitting, phases, reversals, ties, wording
 from tether.lineage.biography.fitting import Draft, Part
 from tether.lineage.biography.model import Source, Step
@@ -17,6 +18,14 @@ _MOST_PEOPLE, _MOST_INTRODUCED, _MOST_DECISIONS = 2, 4, 3
 _OURS = ("it ", "commit ", "under ")
 
 
+class _Words(NamedTuple):
+    """What a commit says of tasks that nothing else tells of."""
+
+    clause: str = ""
+    """The end of the sentence that tells of it, if there is no other commit."""
+    sentence: str = ""
+
+
 def draft(chapter: Chapter, told: Outline, lead: str = "") -> Draft:
     """The line of a chapter; what may be left out of it stands behind it."""
     found = [_ties(key, chapter, told) for key in chapter.tasks]
@@ -26,8 +35,10 @@ def draft(chapter: Chapter, told: Outline, lead: str = "") -> Draft:
         said = f"under {wording.some(under, _MOST_DECISIONS)}, {said}"
     if not lead and said.startswith(_OURS):
         said = wording.capital(said)
+    own = _own_words(chapter, told)
     sentences = [
-        wording.sentence(f"{lead}{said}"),
+        wording.sentence(f"{lead}{said}{own.clause}"),
+        *([own.sentence] if own.sentence else []),
         *([] if chapter.is_sum else deeds.taken_in(chapter.steps)),
         *_loose_clauses(chapter, told, found),
         *(tie.text for each in found for tie in each.sentences),
@@ -144,8 +155,12 @@ def _by_commit(chapter: Chapter, told: Outline) -> str:
     return f"{name}{who and f' ({who})'} {deed}{size and f', {size}'}{quote and f': {quote}'}"
 
 
-def _subject_line(step: Step) -> str:
-    return wording.quoted(step.commit.subject, wording.SENTENCE).replace("“”", "")
+def _subject_line(step: Step, names: Sequence[str] = ()) -> str:
+    """The subject of a commit; a name that it begins with is told already."""
+    subject = text.one_line(step.commit.subject)
+    for each in names:
+        subject = wording.behind(each, subject)
+    return wording.quoted(subject, wording.SENTENCE).replace("“”", "")
 
 
 def _subject(chapter: Chapter, told: Outline) -> str:
@@ -160,7 +175,7 @@ def _introduced(key: str, chapter: Chapter, told: Outline) -> str:
     if record is None:
         people = [wording.person(each.commit.author) for each in chapter.steps]
         known = list(dict.fromkeys(filter(None, people)))
-        standing = ["no record", wording.some(known, _MOST_PEOPLE)]
+        standing = ["" if told.is_unrecorded else "no record", wording.some(known, _MOST_PEOPLE)]
     else:
         status = wording.word(record.status) if text.one_line(record.status) else ""
         standing = [status, wording.day(record.closed_at), wording.person(record.agent)]
@@ -192,10 +207,9 @@ def _loose_clauses(chapter: Chapter, told: Outline, found: Sequence[ties.Ties]) 
 
 
 def _quotation(chapter: Chapter, told: Outline) -> list[Part]:
-    """What a record says, word for word; without a record, what a commit says."""
+    """What the record of a task that is introduced here says, word for word."""
     rank = fitting.KEPT_QUOTE if chapter.number in told.kept else fitting.QUOTE
-    introduced = [key for key in chapter.tasks if told.tasks[key] is chapter]
-    for key in introduced:
+    for key in _introduced_keys(chapter, told):
         record = told.names.record(key)
         if record is not None and text.one_line(record.sentence):
             whose = "Its" if len(chapter.tasks) == 1 else f"{told.names.bare(key)}'s"
@@ -203,14 +217,28 @@ def _quotation(chapter: Chapter, told: Outline) -> list[Part]:
             quote = wording.quoted(record.sentence, wording.SENTENCE)
             said = wording.sentence(f"{whose} {field} says: {quote}")
             return [Part(said, rank, told.names.sources(key))]
-    if all(told.names.title(key) for key in introduced):
-        return []
+    return []
+
+
+def _own_words(chapter: Chapter, told: Outline) -> _Words:
+    """What a commit says, if a task has neither a title nor a sentence: there is nothing else."""
+    if not chapter.tasks or chapter.is_sum or all(map(told.names.title, chapter.tasks)):
+        return _Words()
+    if _quotation(chapter, told):
+        return _Words()
+    names = [told.names.bare(key) for key in chapter.tasks]
     for step in chapter.steps:
-        quote = _subject_line(step)
+        quote = _subject_line(step, names)
+        if quote and len(chapter.steps) == 1:
+            return _Words(clause=f": {quote}")
         if quote:
             said = f"{wording.capital(wording.commit(step.commit.oid))} says: {quote}"
-            return [Part(wording.sentence(said), rank, commit_sources((step,)))]
-    return []
+            return _Words(sentence=wording.sentence(said))
+    return _Words()
+
+
+def _introduced_keys(chapter: Chapter, told: Outline) -> list[str]:
+    return [key for key in chapter.tasks if told.tasks[key] is chapter]
 
 
 def _rank(chapter: Chapter, told: Outline) -> int:
@@ -218,7 +246,9 @@ def _rank(chapter: Chapter, told: Outline) -> int:
         return fitting.KEPT
     if chapter.is_sum:
         return fitting.SUM
-    return fitting.TASK if chapter.tasks else fitting.COMMIT
+    if not chapter.tasks:
+        return fitting.COMMIT
+    return fitting.SLIGHT if all(map(phases.is_slight, chapter.steps)) else fitting.TASK
 
 
 def _sources(chapter: Chapter, told: Outline, found: Sequence[ties.Ties]) -> tuple[Source, ...]:

@@ -90,7 +90,7 @@ def _runs(steps: Iterable[Step], min_confidence: float, undone: Collection[str])
         chapter = Chapter(
             _phase(step), tasks(step, min_confidence), (step,), (not step.is_ancestor, life), 0
         )
-        if not chapter.tasks and _is_slight(step) and step.commit.oid not in undone:
+        if not chapter.tasks and is_slight(step) and step.commit.oid not in undone:
             if slight < 0 or runs[slight].part != chapter.part:
                 slight = len(runs)
                 runs.append(chapter._replace(steps=(), is_sum=True))
@@ -120,7 +120,8 @@ def _continues(run: Chapter, chapter: Chapter) -> bool:
     return is_same and chapter.phase == CHANGED and run.phase in (CREATED, CHANGED)
 
 
-def _is_slight(step: Step) -> bool:
+def is_slight(step: Step) -> bool:
+    """Whether it changed nothing that runs, or only as one of very many files."""
     if step.undoes or step.origin:
         return False
     kinds = frozenset(step.kinds)

@@ -46,15 +46,16 @@ def _kept(said: str, sources: tuple[Source, ...]) -> Draft:
 
 
 def _chapters(told: Outline) -> Iterator[Draft]:
-    word = "Before that, as"
+    word, last = "Before that, as", ""
     for chapter in told.chapters:
         name = told.ancestors.get(chapter.number)
         if name is None:
             yield paragraphs.draft(chapter, told)
             continue
-        called = wording.name(name) if name else "what it was split from"
+        short = name.rpartition("#")[2] if name == last else name
+        called = wording.name(short) if name else "what it was split from"
         yield paragraphs.draft(chapter, told, f"{word} {called}: ")
-        word = "As"
+        word, last = "As", name
 
 
 # The first line.
@@ -64,8 +65,9 @@ def _head(told: Outline) -> str:
     """What it is, where it stands, and how much there is to tell."""
     since, _ = wording.days(each.commit.at for each in told.steps)
     number = len({each.commit.oid for each in told.steps})
-    counts = [text.counted(len(told.tasks), "task")] if told.tasks else []
-    much = wording.listed([*counts, f"{text.counted(number, 'commit')}"])
+    without = " without a record" * told.is_unrecorded
+    counts = [f"{text.counted(len(told.tasks), 'task')}{without}"] if told.tasks else []
+    much = wording.listed([*counts, text.counted(number, "commit")])
     said = f"{much}{since and f' since {since}'}" if number else "no commit tells of it"
     return wording.sentence(f"{_standing(told)}: {said}")
 

@@ -100,5 +100,13 @@ def sentence(words: str) -> str:
     return words if words.endswith(_ENDS) else f"{words}."
 
 
+def behind(known: str, words: str) -> str:
+    """What stands behind a name that words begin with: `ring` of `[T1] ring`."""
+    found = re.match(
+        rf"[\[(]?{re.escape(known)}[\])]?[:.,;-]*\s+(?:[-–—:]\s+)?(?=\S)", words, re.IGNORECASE
+    )
+    return words[found.end() :] if found else words
+
+
 def capital(words: str) -> str:
     return words[:1].upper() + words[1:]
