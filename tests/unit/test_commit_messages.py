@@ -198,6 +198,20 @@ def test_a_body_names_what_it_is_not_about(body: str) -> None:
     assert ("H.1.1", "mentioned", "named") in said_of("Parse", body)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "* H.1.1: this is a line of its output",
+        "H.1.1",
+        "Read it once (H.1.1).",
+        "The first step of [H.1.1](https://example.com/browse/H.1.1).",
+    ],
+)
+def test_a_body_whose_subject_names_a_task_has_to_say_so_of_others(body: str) -> None:
+    assert ("H.1.1", "mentioned", "named") in said_of("H.2.1: parse", body)
+    assert ("H.1.1", "mentioned", "committed") in said_of("H.2.1: parse", "Closes H.1.1")
+
+
 def said_of(subject: str, body: str) -> list[tuple[str, str, str]]:
     found = commit_messages.read(FINDER, subject, body, is_merge=False, is_work=True)
     return [(each.id, each.kind, each.what) for each in found]

@@ -64,7 +64,9 @@ def closure(
     """
     since = asking.day_of(since)
     narrowed = asking.Narrowed(as_of or "", min_confidence, limit)
-    found = asking.ask(call, narrowed, lambda asked: _around(asked, task, depth, since, limit))
+    found = asking.ask(
+        call, narrowed, lambda asked: _around(call, asked, task, depth, since, limit)
+    )
     from tether.lineage.closures import related
 
     value = {
@@ -83,7 +85,9 @@ def closure(
     return asking.answer(call, value, page)
 
 
-def _around(asked: asking.Asked, task: str, depth: int, since: str, limit: int) -> _Around:
+def _around(
+    call: context.Context, asked: asking.Asked, task: str, depth: int, since: str, limit: int
+) -> _Around:
     from tether.lineage import naming
     from tether.lineage.closures import related
 
@@ -93,7 +97,15 @@ def _around(asked: asking.Asked, task: str, depth: int, since: str, limit: int) 
     for each in found.tasks:
         keys += [end for step in each.path for end in (step.node, step.over) if end]
         keys += [file.node for file in each.files]
-    return _Around(asked.at, found, asked.names(keys))
+    names = asked.names(keys)
+    tasks = (_without_task_files(each, names, f"{call.work.root}/") for each in found.tasks)
+    return _Around(asked.at, found._replace(tasks=tuple(tasks)), names)
+
+
+def _without_task_files(each: related.Related, names: asking.Names, root: str) -> related.Related:
+    """That a task changed its own file tells nobody anything."""
+    files = tuple(file for file in each.files if not names[file.node].label.startswith(root))
+    return each._replace(files=files)
 
 
 def _related_value(each: related.Related) -> dict[str, Any]:
@@ -204,7 +216,9 @@ def diff(
                 who,
                 tip,
                 asking.Narrowed(when or "", min_confidence, limit),
-                lambda asked, words=words: _around(asked, words, depth, since, limit),  # type: ignore[misc]
+                lambda asked, words=words: _around(  # type: ignore[misc]
+                    call, asked, words, depth, since, limit
+                ),
             )
             for words, when in ((task, as_of), (other or task, second))
         )

@@ -77,15 +77,19 @@ def read(
             found[key] = About(*key, own_kind, "committed", 0)
     rest = _TRAILER.sub("", body)
     mentioned = mentions.read(finder, rest)
-    done = _done(finder, rest) if mentioned else frozenset()
+    done = _done(finder, rest, is_named=bool(found)) if mentioned else frozenset()
     for mention in mentioned:
         key = (mention.source, mention.id)
         found.setdefault(key, About(*key, mention.kind, "committed" if key in done else NAMED, -1))
     return list(found.values())
 
 
-def _done(finder: patterns.Finder, body: str) -> frozenset[tuple[str, str]]:
-    """The tasks of which a body says that its commit is work on them."""
+def _done(finder: patterns.Finder, body: str, *, is_named: bool) -> frozenset[tuple[str, str]]:
+    """The tasks of which a body says that its commit is work on them.
+
+    If the subject names one already, others have to be said so in words: an id at the start of a
+    line may be of some output, and an address may be where to read on.
+    """
     found = set()
     before: tuple[int, int] | None = None
     """Where the last one stands of which it says so."""
@@ -94,15 +98,20 @@ def _done(finder: patterns.Finder, body: str) -> frozenset[tuple[str, str]]:
         line = max(body.rfind("\n", 0, each.start) + 1, each.start - _MAX_BEFORE)
         begin = max(line, before[1]) if before and before[0] >= line else line
         is_next = begin > line and _BESIDE.fullmatch(body, begin, each.start) is not None
-        if is_next or _says_done(body[line : each.start], body[end : end + 2]):
+        after = body[end : end + 2]
+        if is_next or _says_done(body[line : each.start], after, is_named=is_named):
             found.add((each.source, each.id))
             before = (each.start, end)
     return frozenset(found)
 
 
-def _says_done(before: str, after: str) -> bool:
+def _says_done(before: str, after: str, *, is_named: bool) -> bool:
     """Whether what stands around an id says that work on it was done."""
-    if _VERB.search(before) or _ADDRESS.search(before):
+    if _VERB.search(before):
+        return True
+    if is_named:
+        return False
+    if _ADDRESS.search(before):
         return True
     if _BULLET.fullmatch(before):
         return after[:1] in ("", "\n", "\r", ":", "]", ")") or after in (" -", ": ", ". ")

@@ -14,7 +14,7 @@ SELECT e.id FROM json_each(:nodes) AS j
 CROSS JOIN shown_code_edges AS e ON e.node_id = j.value
 WHERE e.edge_type IN ('touched', 'declared', 'created', 'deleted')
   AND e.from_id IN (SELECT value FROM json_each(:tasks))
-ORDER BY e.confidence DESC, e.id LIMIT :rows;
+ORDER BY e.confidence DESC, e.at, e.edge_type, e.id LIMIT :rows;
 
 -- name: proofs
 -- What some edges to code stand on, the best of each and how many there are.
@@ -35,7 +35,7 @@ ORDER BY edge, at = '', at, pointer, detail;
 SELECT e.id FROM json_each(:tasks) AS j CROSS JOIN shown_edges AS e ON e.from_id = j.value
 WHERE e.edge_type IN (SELECT value FROM json_each(:types))
   AND e.to_id IN (SELECT value FROM json_each(:tasks))
-ORDER BY e.confidence DESC, e.id LIMIT :rows;
+ORDER BY e.confidence DESC, e.at, e.edge_type, e.id LIMIT :rows;
 
 -- name: closure
 -- What can be reached from a task, ring after ring, with the best way to each, all of it as JSON.
@@ -273,30 +273,32 @@ around (node) AS (
 SELECT e.id, (SELECT count(*) FROM around)
 FROM around AS a CROSS JOIN shown_edges AS e ON e.from_id = a.node
 WHERE e.edge_type IN ('reverts', 'supersedes', 'contradicts')
-ORDER BY e.confidence DESC, e.id LIMIT :rows;
+ORDER BY e.confidence DESC, e.at, e.edge_type, e.id LIMIT :rows;
 
 -- name: co_changed
--- Symbols that the same commits changed: what changes seldom, and in small commits, weighs more.
+-- Symbols whose code the same commits changed: seldom changed ones and small commits weigh more.
 WITH RECURSIVE
 recent (commit_no, weight) AS MATERIALIZED (
     SELECT DISTINCT v.commit_no, 2.0 / (1 + c.files)
     FROM json_each(:nodes) AS j
     CROSS JOIN shown_events AS v ON v.node = j.value
     CROSS JOIN identity_commits AS c ON c.number = v.commit_no
-    WHERE v.kinds <> '' AND c.files <= :most_files
+    WHERE (v.kinds LIKE '%body%' OR v.kinds LIKE '%signature%') AND c.files <= :most_files
     ORDER BY v.commit_no DESC LIMIT :most_commits
 ),
 together (node, weight, times, latest) AS MATERIALIZED (
     SELECT v.node, sum(r.weight), count(DISTINCT v.commit_no), max(v.commit_no)
     FROM recent AS r CROSS JOIN shown_events AS v ON v.commit_no = r.commit_no
-    WHERE v.kinds <> '' AND v.node NOT IN (SELECT value FROM json_each(:nodes))
+    WHERE (v.kinds LIKE '%body%' OR v.kinds LIKE '%signature%')
+      AND v.node NOT IN (SELECT value FROM json_each(:nodes))
     GROUP BY v.node
     ORDER BY sum(r.weight) DESC, v.node LIMIT :most
 ),
 counted (node, weight, times, latest, changes) AS MATERIALIZED (
     SELECT node, weight, times, latest, (
         SELECT count(*) FROM (
-            SELECT 1 FROM shown_events AS v WHERE v.node = t.node LIMIT :most
+            SELECT 1 FROM shown_events AS v WHERE v.node = t.node
+              AND (v.kinds LIKE '%body%' OR v.kinds LIKE '%signature%') LIMIT :most
         )
     )
     FROM together AS t
@@ -335,4 +337,4 @@ ORDER BY t.key, n.key, c.edge_type LIMIT :rows;
 SELECT e.id FROM json_each(:nodes) AS j
 CROSS JOIN shown_code_edges AS e ON e.node_id = j.value
 WHERE e.edge_type = :type
-ORDER BY e.confidence DESC, e.id LIMIT :rows;
+ORDER BY e.confidence DESC, e.at, e.edge_type, e.id LIMIT :rows;

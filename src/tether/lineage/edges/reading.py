@@ -175,7 +175,17 @@ def _told(seen: view.View, asked: list[tuple[bool, int]]) -> list[Edge]:
         rows = seen.rows(query, edges=json.dumps(numbers)) if numbers else []
         for number, *rest in rows:
             found[is_code, number] = Edge(f"{prefix}{number}", *rest)
-    return [found[each] for each in asked if each in found]
+    return _merged(found[each] for each in asked if each in found)
+
+
+def _merged(edges: Iterable[Edge]) -> list[Edge]:
+    """Each edge once, the surest: a checkout may say what Git says, too."""
+    found: dict[view.Content, Edge] = {}
+    for each in edges:
+        known = found.get(each.content)
+        if known is None or known.confidence < each.confidence:
+            found[each.content] = each
+    return list(found.values())
 
 
 def _side(key: model.Key, edge: Edge) -> Side:

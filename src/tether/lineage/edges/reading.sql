@@ -26,30 +26,37 @@ CROSS JOIN lineage_nodes AS o ON o.id = e.node_id;
 
 -- name: around
 -- The edges of a node in both directions, those that happened first come first.
-SELECT is_code, id FROM (
-    SELECT 0 AS is_code, id, at FROM shown_edges
+SELECT is_code, e.id FROM (
+    SELECT 0 AS is_code, id, at, from_id, edge_type, to_id, source FROM shown_edges
     WHERE from_id = :node AND +edge_type IN (SELECT value FROM json_each(:outward))
       AND (:source = '' OR source = :source)
     UNION
-    SELECT 0, id, at FROM shown_edges
+    SELECT 0, id, at, from_id, edge_type, to_id, source FROM shown_edges
     WHERE to_id = :node AND +edge_type IN (SELECT value FROM json_each(:inward))
       AND (:source = '' OR source = :source)
     UNION
-    SELECT 1, id, at FROM shown_code_edges
+    SELECT 1, id, at, from_id, edge_type, node_id, source FROM shown_code_edges
     WHERE from_id = :node AND +edge_type IN (SELECT value FROM json_each(:outward))
       AND (:source = '' OR source = :source)
     UNION
-    SELECT 1, id, at FROM shown_code_edges
+    SELECT 1, id, at, from_id, edge_type, node_id, source FROM shown_code_edges
     WHERE node_id = :node AND +edge_type IN (SELECT value FROM json_each(:inward))
       AND (:source = '' OR source = :source)
-)
-ORDER BY at = '', at, is_code, id LIMIT :rows;
+) AS e
+CROSS JOIN lineage_nodes AS s ON s.id = e.from_id
+CROSS JOIN lineage_nodes AS o ON o.id = e.to_id
+ORDER BY at = '', at, is_code, s.key, edge_type, o.key, source LIMIT :rows;
 
 -- name: evidence
--- What an edge stands on, the strongest first.
+-- What an edge stands on, the strongest first: said by this checkout, and by Git and the store.
 SELECT v.pointer, v.confidence, v.at, v.detail, i.deriver, i.name
-FROM shown_evidence AS v CROSS JOIN lineage_inputs AS i ON i.id = v.input
-WHERE v.edge = :edge
+FROM shown_edges AS e
+CROSS JOIN shown_edges AS same ON
+    same.from_id = e.from_id AND same.to_id = e.to_id
+    AND same.edge_type = e.edge_type AND same.source = e.source
+CROSS JOIN shown_evidence AS v ON v.edge = same.id
+CROSS JOIN lineage_inputs AS i ON i.id = v.input
+WHERE e.id = :edge
 ORDER BY v.confidence DESC, v.at = '', v.at, v.pointer, v.detail LIMIT :rows;
 
 -- name: code_evidence
@@ -60,15 +67,19 @@ WHERE v.edge = :edge
 ORDER BY v.confidence DESC, v.at = '', v.at, v.pointer, v.detail LIMIT :rows;
 
 -- name: every_edge
--- Edges one after the other, of some types and derivers.
-SELECT id FROM shown_edges
+-- Edges of some types and derivers, those that happened first come first.
+SELECT e.id FROM shown_edges AS e
+CROSS JOIN lineage_nodes AS s ON s.id = e.from_id
+CROSS JOIN lineage_nodes AS o ON o.id = e.to_id
 WHERE +edge_type IN (SELECT value FROM json_each(:types))
   AND (:source = '' OR source = :source)
-ORDER BY id LIMIT :rows;
+ORDER BY at = '', at, s.key, edge_type, o.key, source LIMIT :rows;
 
 -- name: every_code_edge
 -- The same of edges to code.
-SELECT id FROM shown_code_edges
+SELECT e.id FROM shown_code_edges AS e
+CROSS JOIN lineage_nodes AS s ON s.id = e.from_id
+CROSS JOIN lineage_nodes AS o ON o.id = e.node_id
 WHERE +edge_type IN (SELECT value FROM json_each(:types))
   AND (:source = '' OR source = :source)
-ORDER BY id LIMIT :rows;
+ORDER BY at = '', at, s.key, edge_type, o.key, source LIMIT :rows;
