@@ -18,6 +18,9 @@ TIMELINES := $(wildcard $(CORPORA)/orphans/timeline_*)
 SYMBOLS := $(wildcard $(CORPORA)/symbols/*.jsonl.gz)
 # The repositories that the oracles of symbols are about: owner/name is in owner+name/repo.
 REPOS ?=
+# Repositories to measure lineage on besides this one, and what their ids of tasks look like:
+# --repo DIR --ids TEMPLATE …
+LINEAGE ?=
 HISTORIES := $(foreach each,$(TIMELINES),--timeline $(each) --labels $(subst timeline_,labels_,$(each)))
 
 .PHONY: demo test lint proof bench docs lock clean help
@@ -50,6 +53,8 @@ bench: $(READY)
 	$(VENV)/bin/tether bench vacuum --scale 10 --rounds 1 --json > bench/vacuum-10x.json
 	$(VENV)/bin/tether bench coordinator --json > bench/coordinator.json
 	$(if $(REPOS),$(foreach each,$(SYMBOLS),$(VENV)/bin/tether bench symbols --oracle $(each) --repos $(REPOS) --brief --json > bench/symbols-$(notdir $(each:.jsonl.gz=)).json &&) true,@echo "No REPOS: bench/symbols-*.json stay as they are.")
+	$(VENV)/bin/tether bench lineage --repo . $(LINEAGE) --json > bench/lineage.json
+	$(if $(LINEAGE),$(VENV)/bin/tether bench attributions $(LINEAGE) --json > bench/attributions.json,@echo "No LINEAGE: bench/attributions.json stays as it is.")
 	$(RUN) scripts/bench_table.py
 	$(RUN) scripts/accuracy.py
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import accuracy_symbols
+import bench_lineage
 
 ROOT = Path(__file__).parents[1]
 BENCH = ROOT / "bench"
@@ -45,6 +46,8 @@ def _parts() -> dict[str, list[str]]:
         found["cost"] = _costs(sizes)
     if lines := accuracy_symbols.lines(_read):
         found["symbols"] = lines
+    if (attributions := _read("attributions")) is not None:
+        found["attributions"] = bench_lineage.found(attributions["attributions"])
     return found
 
 

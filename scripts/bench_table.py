@@ -8,6 +8,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import bench_lineage
+
 DIRECTORY = Path(__file__).parents[1] / "bench"
 
 
@@ -24,6 +26,7 @@ def main() -> None:
         *_tasks(_read("tasks-all-open")),
         *_evidence([_read(name) for name in ("evidence", "evidence-10x") if _is_there(name)]),
         *_coordinator(_read("coordinator")),
+        *(bench_lineage.costs(_read("lineage")) if _is_there("lineage") else []),
     ]
     (DIRECTORY / "README.md").write_text("\n".join(lines) + "\n")
 
