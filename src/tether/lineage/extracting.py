@@ -2,8 +2,8 @@
 
 This runs in a process of its own (`parsing`): a grammar is native code that may hang or crash.
 What a language has is said in its row and query (`grammars` has the words of a query); here is only
-what they have in common. The parser's nodes are asked for no more than their places: the rest is
-read from the bytes, because every question to a node costs as much as parsing a line.
+what they have in common. Of what the query matches there are only the places (`reading`): the rest
+is read from the bytes, because every question to a node costs as much as parsing a line.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from io import BytesIO
 from itertools import accumulate
 
 from tether.hints import TYPE_CHECKING, NamedTuple
-from tether.lineage import grammars, languages, symbols
+from tether.lineage import grammars, languages, reading, symbols
 
 if TYPE_CHECKING:
-    import tree_sitter
+    from tether.lineage.reading import Parts
 
-    Parts = dict[str, list[tree_sitter.Node]]
     Found = tuple[int, int, int, int, Parts]
     """Where it starts, where its body does, where it ends; its pattern, and what that has."""
     Mark = tuple[int, int, bool]
@@ -54,31 +53,33 @@ class _Open(NamedTuple):
 class _Gathered:
     """What the query found, by what it is."""
 
-    def __init__(self, grammar: grammars.Grammar, source: bytes, root: tree_sitter.Node) -> None:
+    def __init__(
+        self, grammar: grammars.Grammar, source: bytes, matches: Iterable[reading.Match]
+    ) -> None:
         self.grammar = grammar
         self.comments: list[symbols.Span] = []
         self.annotations: list[symbols.Span] = []
         self.wrappers: dict[int, tuple[int, symbols.Span]] = {}
         self.definitions: dict[symbols.Span, tuple[int, Parts]] = {}
         roles = grammar.roles
-        for pattern, parts in grammar.cursor.matches(root):
+        for pattern, _, _, parts in matches:
             role = roles[pattern]
             if role == "comment":
-                self.comments += [node.byte_range for node in parts["comment"]]
+                self.comments += parts["comment"]
             elif role == "annotation":
-                self.annotations += [node.byte_range for node in parts["annotation"]]
+                self.annotations += parts["annotation"]
             elif role == "wrapper":
                 self._wrap(parts, source)
             else:
-                span = parts[role][0].byte_range
+                span = parts[role][0]
                 known = self.definitions.get(span)
                 if known is None or _is_better(pattern, parts, known):
                     self.definitions[span] = pattern, parts
         self.comments.sort()
 
     def _wrap(self, parts: Parts, source: bytes) -> None:
-        start, end = parts["wrapped"][0].byte_range
-        first, last = parts["wrapper"][0].byte_range
+        start, end = parts["wrapped"][0]
+        first, last = parts["wrapper"][0]
         if first < start:
             is_last = source[end:last].strip() in _NOTHING
             self.wrappers[start] = end, (first, last if is_last else end)
@@ -94,7 +95,7 @@ class _Gathered:
             while first in wrappers:
                 wrapped_end, around = wrappers[first]
                 first, last = around[0], around[1] if last == wrapped_end else last
-            body = parts["body"][0].start_byte if "body" in parts else last
+            body = parts["body"][0][0] if "body" in parts else last
             placed.append((first, body, last, pattern, parts))
         placed.sort(key=lambda each: (each[0], -each[2]))
         return placed
@@ -110,16 +111,18 @@ class _Gathered:
         return [mark for mark, before in zip(marks, reached, strict=False) if mark[0] >= before]
 
 
-def extract(language: languages.Language, source: bytes) -> symbols.Outline:
-    """Every symbol of a file; of broken code, what can be made out."""
+def extract(
+    language: languages.Language, source: bytes, read: reading.Reading | None = None
+) -> symbols.Outline:
+    """Every symbol of a file; of broken code, what can be made out. It may be read already."""
     grammar = grammars.load(language)
-    root = grammar.parser.parse(source).root_node
-    gathered = _Gathered(grammar, source, root)
+    read = read or reading.read(language, source)
+    gathered = _Gathered(grammar, source, read.matches)
     placed = gathered.placed()
     if any(grammar.levels):
         placed = _extended(placed, grammar.levels, len(source))
     page = _Page(grammar, source, gathered.marks())
-    return symbols.Outline(tuple(page.read(placed)), tuple(gathered.comments), root.has_error)
+    return symbols.Outline(tuple(page.read(placed)), tuple(gathered.comments), read.is_broken)
 
 
 def _is_better(pattern: int, parts: Parts, than: tuple[int, Parts]) -> bool:
@@ -190,13 +193,13 @@ class _Page:
         documentation: tuple[symbols.Span, ...] = ()
         annotations: tuple[symbols.Span, ...] = ()
         if self.marks:
-            limit = parts["name"][0].start_byte if "name" in parts else body
+            limit = parts["name"][0][0] if "name" in parts else body
             start, head, own = self._leading(start, limit, max(floor, within.start))
             if own:
                 documentation = tuple([each[:2] for each in own if not each[2] and each[0] < head])
                 annotations = tuple([each[:2] for each in own if each[2]])
         if "documentation" in parts:
-            documentation += tuple([node.byte_range for node in parts["documentation"]])
+            documentation += tuple(parts["documentation"])
         signature = self._signature(parts["parameters"][0]) if "parameters" in parts else ""
         key = kind, container, name, signature
         ordinal = self.seen[key] = self.seen.get(key, 0) + 1
@@ -278,16 +281,16 @@ class _Page:
 
     def _container(self, parts: Parts, names: str) -> str:
         """The names around it: of what it stands in, and of what it says that it belongs to."""
-        owners = [self._words(node).partition("<")[0].rstrip() for node in parts["receiver"]]
+        owners = [self._words(each).partition("<")[0].rstrip() for each in parts["receiver"]]
         return _SEPARATOR.sub(".", ".".join([names, *owners] if names else owners))
 
-    def _words(self, node: tree_sitter.Node) -> str:
-        start, end = node.byte_range
+    def _words(self, span: symbols.Span) -> str:
+        start, end = span
         return " ".join(self.source[start:end].decode("utf-8", "replace").split())
 
-    def _signature(self, node: tree_sitter.Node) -> str:
+    def _signature(self, span: symbols.Span) -> str:
         """The parameters, the same however they are laid out."""
-        start, end = node.byte_range
+        start, end = span
         text = self.source[start:end]
         if self.at < len(self.marks) and self.marks[self.at][0] < end:
             text = self._without_comments(start, end)

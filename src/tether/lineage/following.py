@@ -73,12 +73,16 @@ def _window(git: Git, known: identities.Identities, tip: Oid, *, anew: bool) -> 
 
 
 def _files(window: list[Commit]) -> list[tuple[Oid, str]]:
-    """What is in them that symbols are looked for in, each content once, in their order."""
+    """What is in them that symbols are looked for in, each content once.
+
+    Those of a path stand together, in their order, with those of its name elsewhere: each is much
+    like the one before.
+    """
     found: dict[Oid, str] = {}
     for change in itertools.chain.from_iterable(commit.changes for commit in window):
         if change.new_mode.startswith("100") and commits.code_files([change]):
             found.setdefault(change.new_oid, change.path)
-    return list(found.items())
+    return sorted(found.items(), key=lambda each: (each[1].rpartition("/")[2], each[1]))
 
 
 def _prepare(

@@ -12,6 +12,9 @@ A pattern of a query finds one of these:
 - `@omitted`: no symbol, though a later pattern says so. The first pattern for a node counts.
 - `@comment`, and `@annotation` for decorators and attributes.
 
+Something captures all that a pattern is about, if nothing else then `@_root`: what is edited
+elsewhere changes no match (`reading`).
+
 `(#set! name "…")` names what has no name. With `(#set! level "…")` it goes on to the next of the
 same level or a lower one, as sections of a document do.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tether.hints import NamedTuple
+from tether.lineage import edits
 
 
 class Counts(NamedTuple):
@@ -22,10 +23,10 @@ def between(before: bytes, after: bytes) -> Counts:
     """
     if before == after:
         return NONE
-    first = _alike(before, after)
+    first = edits.alike(before, after)
     start = before.rfind(b"\n", 0, first) + 1
     room = min(len(before), len(after)) - start
-    last = _alike(before[::-1][:room], after[::-1][:room])
+    last = edits.alike_at_end(before, after, room)
     olds, news = _cut(before, start, last), _cut(after, start, last)
     both = (Counter(olds) & Counter(news)).total()
     added, removed = len(news) - both, len(olds) - both
@@ -41,15 +42,3 @@ def _cut(text: bytes, start: int, last: int) -> list[bytes]:
     found = text.find(b"\n", end) if last else -1
     middle = text[start : found if found >= 0 else len(text)]
     return middle.split(b"\n") if middle else []
-
-
-def _alike(one: bytes, other: bytes) -> int:
-    """How many bytes two texts begin with together."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

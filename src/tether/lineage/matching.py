@@ -124,9 +124,10 @@ class Matcher:
     def _match_inside(self, old: Ref, new: Ref) -> None:
         """Settle what stands in two containers that are partners, by name."""
         before, after = self.before[old[0]], self.after[new[0]]
-        if new[1] not in after.children and old[1] not in before.children:
-            return  # nothing stands in either, as in most
-        for number in after.children.get(new[1], ()):
+        inside = after.children.get(new[1], ())
+        if not inside and old[1] not in before.children:
+            return
+        for number in inside:
             key = (symbols.family(after.symbols[number].kind), after.local_name(number))
             if (new[0], number) not in self.by_after:
                 olds = before.named.get((old[1], *key), ())
@@ -140,9 +141,11 @@ class Matcher:
         self._match_displaced(old, new)
         self._match_other_kind(old, new)
         self._match_classes(old, new)
-        for number in after.children.get(new[1], ()):
+        for number in inside:
             found = self.by_after.get((new[0], number))
-            if found is not None and found.before[0] == old[0]:
+            if found is None or found.before[0] != old[0]:
+                continue
+            if number in after.children or found.before[1] in before.children:
                 self._match_inside(found.before, found.after)
 
     def _match_displaced(self, old: Ref, new: Ref) -> None:

@@ -12,11 +12,11 @@ from collections import Counter
 
 from tether.lineage import symbols
 
-# What is written inside quotation marks on one line is one token, blanks and all.
+# What is written inside quotation marks on one line is one token, blanks and all. A comma before a
+# closing bracket is none: that is layout.
 _TOKEN = re.compile(
-    rb"""[\w$\x80-\xff]+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[^\s\w$\x80-\xff]"""
+    rb"""[\w$\x80-\xff]+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|,(?!\s*[])}])|[^\s\w$\x80-\xff,]"""
 )
-_CLOSING = (b")", b"]", b"}")
 _WORD = re.compile(rb"[\w$\x80-\xff]+")
 
 
@@ -34,6 +34,7 @@ class Source:
         self._children: dict[int, list[int]] | None = None
         self._named: dict[tuple[int, str, str], list[int]] | None = None
         self._starts: list[int] | None = None
+        self._local_names: list[str] | None = None
 
     def __repr__(self) -> str:
         return f"<Source {self.path}: {len(self.symbols)} symbols>"
@@ -59,16 +60,19 @@ class Source:
 
     def local_name(self, number: int) -> str:
         """Its name as seen from the symbol around it."""
-        symbol = self.symbols[number]
-        if symbol.parent < 0:
-            return symbol.qualified
-        return symbol.qualified[len(self.symbols[symbol.parent].qualified) + 1 :]
+        if self._local_names is None:
+            names = [each.qualified for each in self.symbols]
+            self._local_names = [
+                name if each.parent < 0 else name[len(names[each.parent]) + 1 :]
+                for each, name in zip(self.symbols, names, strict=True)
+            ]
+        return self._local_names[number]
 
     def declaration(self, number: int) -> list[bytes]:
         """The tokens of its declaration without annotations."""
         symbol = self.symbols[number]
         spans = [*self._comments(symbol.head, symbol.body), *symbol.annotations]
-        return _tokens(self._cut(symbol.head, symbol.body, spans))
+        return _TOKEN.findall(self._cut(symbol.head, symbol.body, spans))
 
     def head(self, number: int) -> bytes:
         """The same without its name and its owner's name."""
@@ -87,7 +91,7 @@ class Source:
             symbol = self.symbols[number]
             spans = [*self._comments(symbol.body, symbol.end), *symbol.documentation]
             spans += self._inside(number)
-            tokens = _tokens(self._cut(symbol.body, symbol.end, spans))
+            tokens = _TOKEN.findall(self._cut(symbol.body, symbol.end, spans))
             self._bodies[number] = known = b" ".join(tokens)
         return known
 
@@ -99,12 +103,12 @@ class Source:
     def comments(self, number: int) -> bytes:
         """The words of the comments inside; of a class, without those of the symbols inside."""
         symbol = self.symbols[number]
-        inside = self._inside(number)
-        spans = [
-            (first, last)
-            for first, last in self._comments(symbol.head, symbol.end)
-            if not any(start <= first < end for start, end in inside)
-        ]
+        spans = self._comments(symbol.head, symbol.end)
+        if inside := sorted(self._inside(number)) if spans else []:
+            starts = [start for start, _ in inside]
+            # How far those reach that start before.
+            ends = [symbol.start, *itertools.accumulate((end for _, end in inside), max)]
+            spans = [each for each in spans if ends[bisect.bisect(starts, each[0])] <= each[0]]
         return b" ".join(b" ".join(self.data[a:z].split()) for a, z in spans)
 
     def annotations(self, number: int) -> bytes:
@@ -206,14 +210,3 @@ class Source:
 
 def _quoted(name: bytes) -> tuple[bytes, ...]:
     return name, b"'%b'" % name, b'"%b"' % name
-
-
-def _tokens(code: bytes) -> list[bytes]:
-    """The tokens of some code, without a comma before a closing bracket: that is layout."""
-    found = _TOKEN.findall(code)
-    following = [*found[1:], b""] if found else []
-    return [
-        token
-        for token, after in zip(found, following, strict=True)
-        if token != b"," or after not in _CLOSING
-    ]

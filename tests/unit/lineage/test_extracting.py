@@ -7,11 +7,14 @@ its declaration begins and where it ends.
 
 from __future__ import annotations
 
+import importlib
+import re
 from pathlib import Path
 
 import pytest
+import tree_sitter
 
-from tether.lineage import extracting, languages, symbols
+from tether.lineage import extracting, grammars, languages, symbols
 
 FIXTURES = Path(__file__).parent / "fixtures"
 NAMES = [language.name for language in languages.LANGUAGES]
@@ -358,3 +361,35 @@ def test_a_function_may_return_a_function(name: str) -> None:
         "  1   1   1 function pick (int a)",
         "  2   2   2 function on (int s, F *f)",
     ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_pattern_captures_all_that_it_is_about(name: str) -> None:
+    """Else a match would be kept though something was edited in it (`reading`)."""
+    language = languages.BY_NAME[name]
+    text = grammars._query_text(language)
+    module = importlib.import_module(language.module)
+    query = tree_sitter.Query(tree_sitter.Language(getattr(module, language.function)()), text)
+    for pattern in range(len(grammars.load(language).roles)):
+        assert query.is_pattern_rooted(pattern)
+        own = text[query.start_byte_for_pattern(pattern) : query.end_byte_for_pattern(pattern)]
+        assert _captured_root(own), own
+
+
+def _captured_root(pattern: str) -> bool:
+    """Whether a name stands behind the first node of a pattern."""
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"|;[^\n]*', "", pattern).strip()
+    while re.match(r"\(\s*[(\[]", bare):
+        bare = bare[1:].lstrip()  # around it there are conditions
+    depth = 0
+    for place, sign in enumerate(bare):
+        depth += (sign in "([") - (sign in ")]")
+        if not depth:
+            return bare[place + 1 :].lstrip().startswith("@")
+    return False
+
+
+def test_a_pattern_whose_first_node_has_no_name_is_noticed() -> None:
+    assert _captured_root('((a (b) @x) @y (#eq? @x "("))')
+    assert not _captured_root("(a (b) @x)")
+    assert not _captured_root('((a (b) @x) (#eq? @x "c"))')

@@ -14,7 +14,7 @@
 (preproc_function_def name: (_) @name parameters: (_) @parameters value: (_)? @body) @function
 
 ; A structure in a type definition is known by the name of the type.
-(type_definition type: [(struct_specifier) (union_specifier) (enum_specifier)] @omitted)
+(type_definition type: [(struct_specifier) (union_specifier) (enum_specifier)] @omitted) @_root
 (type_definition type: [(struct_specifier !body) (union_specifier !body)]
   declarator: (type_identifier)) @omitted
 (type_definition
@@ -45,7 +45,7 @@
       (_ declarator: (identifier) @name)
       (_ declarator: (_ declarator: (identifier) @name))
     ]
-    value: (_) @body) @constant)
+    value: (_) @body) @constant) @_root
 (declaration
   (type_qualifier ["const" "constexpr"])
   type: (_)

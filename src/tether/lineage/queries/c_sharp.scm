@@ -26,12 +26,12 @@
 ; Worth a name: fields that never change.
 ((field_declaration
   (modifier) @_modifier
-  (variable_declaration (variable_declarator name: (_) @name (_)? @body) @constant))
+  (variable_declaration (variable_declarator name: (_) @name (_)? @body) @constant)) @_root
   (#eq? @_modifier "const"))
 ((field_declaration
   (modifier) @_static
   (modifier) @_readonly
-  (variable_declaration (variable_declarator name: (_) @name (_)? @body) @constant))
+  (variable_declaration (variable_declarator name: (_) @name (_)? @body) @constant)) @_root
   (#eq? @_static "static") (#eq? @_readonly "readonly"))
 (field_declaration
   (variable_declaration type: (_) . (variable_declarator) @wrapped)) @wrapper

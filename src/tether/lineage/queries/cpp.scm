@@ -78,7 +78,7 @@
   ]) @method
 (field_declaration_list
   (declaration
-    declarator: (function_declarator declarator: (_) @name parameters: (_) @parameters)) @method)
+    declarator: (function_declarator declarator: (_) @name parameters: (_) @parameters)) @method) @_root
 
 (class_specifier name: (type_identifier) @name body: (_) @body) @class
 (class_specifier name: (template_type name: (_) @name) body: (_) @body) @class

@@ -68,10 +68,10 @@
     (arrow_function parameters: (_) @parameters body: (_) @body)
     (arrow_function parameter: (_) @parameters body: (_) @body)
   ] @function
-  (#set! name "default"))
+  (#set! name "default")) @_root
 
-(variable_declarator value: (class) @omitted)
-(assignment_expression right: (class) @omitted)
+(variable_declarator value: (class) @omitted) @_root
+(assignment_expression right: (class) @omitted) @_root
 (class_declaration name: (_) @name body: (_) @body) @class
 (variable_declarator name: (identifier) @name value: (class body: (_) @body)) @class
 (assignment_expression
@@ -80,7 +80,7 @@
     (member_expression object: (_) @receiver property: (_) @name)
   ]
   right: (class body: (_) @body)) @class
-((export_statement value: (class !name body: (_) @body) @class) (#set! name "default"))
+((export_statement value: (class !name body: (_) @body) @class) @_root (#set! name "default"))
 
 ; Tests are functions whose names are sentences.
 ((call_expression
@@ -118,7 +118,7 @@
   value: (object [
     (method_definition)
     (pair value: [(arrow_function) (function_expression) (generator_function)])
-  ]) @body @class)
+  ]) @body @class) @_root
   (#set! name "default"))
 ((variable_declarator
   name: (identifier) @name
@@ -158,7 +158,7 @@
   (ERROR
     (lexical_declaration
       kind: "const" (variable_declarator name: (identifier) @name value: (_) @body) @constant))
-]
+] @_root
 ([
   (program
     (variable_declaration
@@ -172,7 +172,7 @@
   (export_statement
     (lexical_declaration
       (variable_declarator name: (identifier) @name value: (_) @body) @constant))
-]
+] @_root
   (#match? @name "^_*[A-Z][A-Z0-9_]*$"))
 
 ; Objects, which methods belong to.
@@ -200,7 +200,7 @@
   (export_statement (lexical_declaration . (variable_declarator) @wrapped) @wrapper)
   (export_statement (variable_declaration . (variable_declarator) @wrapped) @wrapper)
   (ERROR (lexical_declaration . (variable_declarator) @wrapped) @wrapper)
-]
+] @_root
 
 (decorator) @annotation
 [(comment) (html_comment)] @comment

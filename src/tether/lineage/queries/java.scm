@@ -18,9 +18,9 @@
 ; Worth a name: fields that never change.
 (field_declaration
   (modifiers ["static" "final"] ["static" "final"])
-  declarator: (variable_declarator name: (identifier) @name value: (_)? @body) @constant)
+  declarator: (variable_declarator name: (identifier) @name value: (_)? @body) @constant) @_root
 (constant_declaration
-  declarator: (variable_declarator name: (identifier) @name value: (_)? @body) @constant)
+  declarator: (variable_declarator name: (identifier) @name value: (_)? @body) @constant) @_root
 (enum_constant name: (identifier) @name body: (_)? @body) @constant
 (field_declaration
   (modifiers ["static" "final"] ["static" "final"])
@@ -30,5 +30,5 @@
 ; A class without a name is known by what it is made from.
 (object_creation_expression type: (_) @name (class_body) @body) @anonymous
 
-(modifiers [(annotation) (marker_annotation)] @annotation)
+(modifiers [(annotation) (marker_annotation)] @annotation) @_root
 [(line_comment) (block_comment)] @comment

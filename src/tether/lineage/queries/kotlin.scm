@@ -34,7 +34,7 @@
     (property_declaration "val" (variable_declaration . (identifier) @name) (_)? @body) @constant)
   (ERROR
     (property_declaration "val" (variable_declaration . (identifier) @name) (_)? @body) @constant)
-])
+] @_root)
 
-(modifiers (annotation) @annotation)
+(modifiers (annotation) @annotation) @_root
 [(line_comment) (block_comment)] @comment

@@ -1,6 +1,6 @@
 ; In a quotation or a list they are no sections of this document.
-(block_quote (section [(atx_heading) (setext_heading)] @omitted))
-(list_item (section [(atx_heading) (setext_heading)] @omitted))
+(block_quote (section [(atx_heading) (setext_heading)] @omitted)) @_root
+(list_item (section [(atx_heading) (setext_heading)] @omitted)) @_root
 
 ((atx_heading (atx_h1_marker) heading_content: (_) @name) @section (#set! level "1"))
 ((atx_heading (atx_h2_marker) heading_content: (_) @name) @section (#set! level "2"))

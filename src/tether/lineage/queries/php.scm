@@ -17,7 +17,7 @@
 ((anonymous_class body: (_)) @scope (#set! name "<class>"))
 
 ; Worth a name: what is constant outside of functions.
-(const_declaration (const_element . (name) @name (_) @body) @constant)
+(const_declaration (const_element . (name) @name (_) @body) @constant) @_root
 ((function_call_expression
   function: (name) @_define
   arguments: (arguments . (argument (string (string_content) @name)) . (argument) @body)) @constant

@@ -23,7 +23,7 @@
   "static" "readonly"
   name: [(property_identifier) (private_property_identifier)] @name value: (_) @body) @constant
 (ambient_declaration
-  (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant))
+  (lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant)) @_root
 
 (internal_module name: [(identifier) (nested_identifier)] @name) @namespace
 (module name: [(identifier) @name (nested_identifier) @name (string (string_fragment) @name)]) @namespace
@@ -32,4 +32,4 @@
 (class !name (class_heritage (extends_clause value: (_) @name)) body: (_) @body) @anonymous
 
 (ambient_declaration (_) @wrapped) @wrapper
-(ambient_declaration (lexical_declaration . (variable_declarator) @wrapped) @wrapper)
+(ambient_declaration (lexical_declaration . (variable_declarator) @wrapped) @wrapper) @_root

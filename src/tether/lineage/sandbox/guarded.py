@@ -10,9 +10,12 @@ import resource
 import signal
 
 from tether.git import Git, Oid
-from tether.hints import NamedTuple
+from tether.hints import TYPE_CHECKING, NamedTuple
 from tether.lineage import languages, library, sources, symbols
 from tether.lineage.sandbox import recorder
+
+if TYPE_CHECKING:
+    from tether.lineage import reading
 
 
 class Failure(NamedTuple):
@@ -42,18 +45,20 @@ class Guarded:
         self._seconds = seconds
         self._memory_bytes = memory_bytes
         self._usual = resource.getrlimit(resource.RLIMIT_AS)
+        self._reader: reading.Reader | None = None
 
     def outline(
         self, oid: Oid, language: languages.Language, data: bytes
     ) -> symbols.Outline | None:
-        from tether.lineage import extracting
+        from tether.lineage import extracting, reading
 
         version = languages.version_of(language)
         if (oid, version) in self._quarantined:
             return None
         try:
             self._begin(oid, version)
-            return extracting.extract(language, data)
+            self._reader = self._reader or reading.Reader()
+            return extracting.extract(language, data, self._reader.read(language, data))
         except ImportError:
             raise  # no fault of this file
         except Exception as problem:  # noqa: BLE001 - one file must not cost the whole answer
