@@ -37,8 +37,10 @@ def between(before: bytes, after: bytes) -> Counts:
 
 
 def _cut(text: bytes, start: int, last: int) -> list[bytes]:
-    """The lines of what is left, whole ones only."""
-    end = len(text) - last
-    found = text.find(b"\n", end) if last else -1
-    middle = text[start : found if found >= 0 else len(text)]
-    return middle.split(b"\n") if middle else []
+    """The lines of what is left, whole ones only. The end of the last one begins no other."""
+    found = text.find(b"\n", len(text) - last) if last else -1
+    if found < 0:
+        if start == len(text):
+            return []
+        found = len(text) - text.endswith(b"\n")
+    return text[start:found].split(b"\n")

@@ -278,6 +278,20 @@ def test_a_file_is_told_like_a_symbol() -> None:
     ]
 
 
+def test_a_commit_that_moved_very_many_files_is_told_once() -> None:
+    told = story(
+        step(commit("1", "2026-01-02"), "introduced", "T1"),
+        step(commit("2", "2026-01-03", files=1333), "move", "T2", before="a.py", after="b.py"),
+        records=(record("T1", "Begin"), record("T2", "Tidy")),
+        name="file b.py",
+        place="b.py",
+    )
+    assert lines(told)[-1] == (
+        "T2 “Tidy” (done, anna) moved it from a.py to b.py in commit 2222222 of 1,333 files"
+        " on 2026-01-03."
+    )
+
+
 def test_decisions_stand_in_the_lines_that_they_govern() -> None:
     told = story(
         BORN,

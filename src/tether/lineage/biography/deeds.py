@@ -68,14 +68,22 @@ def taken_in(steps: Sequence[Step]) -> list[str]:
 
 
 def moves(steps: Sequence[Step]) -> list[str]:
-    """`moved it from a.py to b.py in commit abc1234`; of several that follow from there to here."""
+    """`moved it from a.py to b.py in commit abc1234`; of several that follow from there to here.
+
+    Of a commit of very many files their number is told.
+    """
     said = []
     for way in _ways(filter(is_moved, steps)):
         kinds = dict.fromkeys(kind for each in way for kind in each.kinds)
         whole = way[-1]._replace(kinds=tuple(kinds), before=way[0].before)
-        where = wording.commit(way[0].commit.oid) if len(way) == 1 else _commits(len(way))
+        where = _commit(way[0]) if len(way) == 1 else _commits(len(way))
         said.append(f"{moved(whole)} in {where}")
     return said
+
+
+def _commit(step: Step) -> str:
+    among = f" of {step.commit.files:,} files" if phases.is_bulk(step) else ""
+    return f"{wording.commit(step.commit.oid)}{among}"
 
 
 def _ways(moving: Iterable[Step]) -> list[list[Step]]:

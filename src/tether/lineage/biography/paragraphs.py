@@ -100,7 +100,10 @@ def _extent(chapter: Chapter, told: Outline) -> str:
     size = deeds.size(chapter.steps)
     if len(chapter.steps) > 1:
         return f"{size and f', {size}'}{_when(chapter.steps)}"
-    day, among = _day(chapter, told), _among(chapter.steps[0])
+    [step] = chapter.steps
+    # Of a move it was told with its commit.
+    among = "" if deeds.is_moved(step) else _among(step)
+    day = _day(chapter, told)
     return f"{day and f' on {day}'}{size and f', {size}'}{among and f', in {among}'}"
 
 

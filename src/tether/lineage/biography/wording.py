@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from tether import text
 
-TITLE, SENTENCE, NAME = 100, 240, 120
+TITLE, SENTENCE, NAME = 100, 240, 240
 _ID, _PERSON = 64, 40
 # Whatever looks like one of ours becomes the inner one of its kind.
 _INNER = str.maketrans(dict.fromkeys("“„‟❝〝", "‘") | dict.fromkeys("”❞〞〟", "’"))
