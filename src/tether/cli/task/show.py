@@ -115,9 +115,15 @@ def _told(value: Any) -> str:
         return "\n".join(f"- {_told(item)}".replace("\n", "\n  ") for item in value)
     if isinstance(value, dict):
         return "\n".join(
-            f"{name}: {_told(item)}".replace("\n", "\n  ") for name, item in value.items()
+            f"{name}:{_behind(item)}{_told(item)}".replace("\n", "\n  ")
+            for name, item in value.items()
         )
     return json.dumps(value)
+
+
+def _behind(value: Any) -> str:
+    """What parts a name from its value: what has lines of its own begins on the next one."""
+    return "\n" if value and isinstance(value, (list, dict)) else " "
 
 
 def _cleaned(value: Any) -> Any:
