@@ -42,6 +42,7 @@ def bring(
         if not anew and known.knows(tip, kept.boundary_of(git.shallow())):
             return identities.Built(tip, 0, 0, is_anew=False, is_kept=True)
         with sandbox.Sandbox(place, store_dir) as box:
+            box.start()
             while True:
                 window = list(_window(git, known, tip, anew=anew))
                 files = _files(window)

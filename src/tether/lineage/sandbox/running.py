@@ -84,6 +84,11 @@ class Sandbox:
     ) -> None:
         self.close()
 
+    def start(self) -> None:
+        """Have the process ready when the first job comes: it takes a while to begin."""
+        installed.require()
+        self._child = self._child or _Child(self._places)
+
     def history(
         self, commit: Oid, selector: str, below: str = "", *, everywhere: bool = False
     ) -> jobs.Told:
@@ -168,10 +173,9 @@ class Sandbox:
             {(each.blob, each.version) for each in self.quarantine.all()},
             self._limits,
         )
-        if self._child is None:
-            self._child = _Child(self._places)
+        child = self._child = self._child or _Child(self._places)
         try:
-            found = self._child.do(msgspec.msgpack.encode(request), self._limits)
+            found = child.do(msgspec.msgpack.encode(request), self._limits)
         except BaseException:
             self.close()
             raise
