@@ -322,3 +322,21 @@ def test_a_range_of_ids_names_each() -> None:
     assert told("Forms (T017-T019) (#420)") == ["T017", "T018", "T019"]
     assert told("Forms (T017-T017)") == ["T017"]
     assert told("Forms (T001-T900)") == ["T001", "T900"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "whats"),
+    [
+        ('Revert "PROJ-7: Parse"', "", {"PROJ-7": "reverted"}),
+        ('Reapply "PROJ-7: Parse"', "", {"PROJ-7": "reverted"}),
+        ('PROJ-8: Revert "PROJ-7: Parse"', "", {"PROJ-8": "committed", "PROJ-7": "committed"}),
+        ('Revert "PROJ-7: Parse" (PROJ-8)', "", {"PROJ-7": "reverted", "PROJ-8": "committed"}),
+        ('Revert "PROJ-7: Parse"', "Task: PROJ-8", {"PROJ-7": "reverted", "PROJ-8": "committed"}),
+        ('Revert "PROJ-7: Parse"', "Task: PROJ-7", {"PROJ-7": "committed"}),
+    ],
+)
+def test_a_title_that_is_reverted_was_work_of_another_commit(
+    subject: str, body: str, whats: dict[str, str]
+) -> None:
+    found = commit_messages.read(FINDER, subject, body, is_merge=False, is_work=True)
+    assert {each.id: each.what for each in found} == whats

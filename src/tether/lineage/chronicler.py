@@ -34,6 +34,7 @@ _KEEP_MARK = "INSERT OR REPLACE INTO derivation_cursors VALUES (?, ?)"
 _LISTS = "SELECT path FROM parsed_files WHERE worktree = ? LIMIT 20000"
 _MAX_FOLDERS = 2000
 _MAX_OUTLINES = 200
+_MAX_ATTEMPTS = 3
 
 
 class Sources(NamedTuple):
@@ -51,6 +52,8 @@ class Sources(NamedTuple):
     look: Callable[[], None]
     """Brings forward what Git tells of tasks."""
     roots: Callable[[], tuple[str, ...]]
+    links: tuple[str, ...] = ()
+    """Files with links of other tools."""
 
 
 class Brought(NamedTuple):
@@ -78,9 +81,17 @@ class Chronicler:
         """Bring everything forward to a commit, however long that takes."""
         from tether.lineage import following
 
-        sources = self.sources
-        built = following.bring(sources.place, sources.store_dir, tip, anew=anew, tell=self._tell)
-        return Brought(built, self._derive(tip) if built.is_kept else None)
+        sources, commits, events = self.sources, 0, 0
+        for _ in range(_MAX_ATTEMPTS):
+            place = (sources.place, sources.store_dir, tip)
+            built = following.bring(*place, anew=anew, tell=self._tell)
+            commits, events, anew = commits + built.commits, events + built.events, False
+            built = built._replace(commits=commits, events=events)
+            derived = self._derive(tip) if built.is_kept else None
+            # Somebody else may have begun anew meanwhile.
+            if derived is not None or not built.is_kept:
+                break
+        return Brought(built, derived)
 
     def refresh(self, tip: Oid) -> bool:
         """Bring forward what is new, if that is little; whether the commit is known now."""
@@ -167,6 +178,7 @@ class Chronicler:
             clock.now_text(self._clock),
             roots=sources.roots(),
             store_dir=sources.store_dir,
+            wrong=self.wrong(),
             tell=self._tell,
         )
         self._tell("")
@@ -205,6 +217,8 @@ class Chronicler:
         stamps = [str(tip), *(f"{name}={value}" for name, value in moved.items())]
         stamps += self._folders()
         stamps.append(_stamp(os.path.join(self.sources.store_dir, imports.DIRECTORY)))
+        for link in self.sources.links:
+            stamps += [link, _stamp(os.path.join(self.sources.root, link))]
         for (path,) in self._index.rows(_LISTS, (self.sources.root,)):
             if not path.startswith(f"{self.sources.work_root}/"):
                 stamps.append(_stamp(os.path.join(self.sources.root, path)))

@@ -29,3 +29,8 @@ def told(path: str, why: library.WhyNot) -> str:
     """That a version of a file says nothing, and what can be done about that."""
     way = "; `git fetch --refetch --no-filter` brings it" if why == "missing" else ""
     return f"{path}: a version was not read: {library.WHY[why]}{way}"
+
+
+def went_on(path: str) -> tuple[str, ...]:
+    """Where something may have gone that nobody can look into."""
+    return (f"it went on in {path}, in which no symbols are looked for",)

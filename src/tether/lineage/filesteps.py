@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tether.git import Change, Oid
 from tether.lineage import history, languages, renames
@@ -34,6 +34,27 @@ def renamed(
     if len({each.status for each in others}) < 2:
         return {}
     return renames.Renames(others, content).pairs()
+
+
+def went_on(
+    changes: Iterable[Change],
+    renamed: Mapping[str, str],
+    content: Callable[[str, Oid], bytes | None],
+) -> dict[str, str]:
+    """What deleted files with symbols became that have none, as `a.h` and `a.h.in`.
+
+    `renamed` has those that became something else.
+    """
+    known = {*renamed, *renamed.values()}
+    left = [
+        each
+        for each in changes
+        if each.path not in known
+        and each.status == ("D" if languages.of_path(each.path) is not None else "A")
+    ]
+    if len({each.status for each in left}) < 2:
+        return {}
+    return renames.Renames(left, content).pairs()
 
 
 def kinds(change: Change, old_path: str, old_oid: Oid) -> tuple[history.ChangeKind, ...]:

@@ -101,6 +101,8 @@ class Done(NamedTuple):
     parents: tuple[Oid, ...]
     """Those that are here."""
     steps: list[Step]
+    files: int
+    """How many it changed; one that it moved counts once."""
 
 
 class Known(Protocol):
@@ -186,12 +188,13 @@ class Forwards:
             first = states[0]
         else:
             first = State(states[0].files.copy(), states[0].yards.copy())
-        steps, yards = _Step(self, commit, parents, states).run()
+        step = _Step(self, commit, parents, states)
+        steps, yards = step.run()
         first.files.put({step.path: step.file for step in steps})
         first.yards.put(yards)
         if keeps or self._children.get(commit.oid):
             self._states[commit.oid] = first
-        return Done(commit, tuple(parents), steps)
+        return Done(commit, tuple(parents), steps, len(commit.changes) - step.moved)
 
 
 class _Step:
@@ -212,6 +215,10 @@ class _Step:
         self._gone: dict[str, dict[bytes, tuple[str, int]]] = {}
         """Who was deleted from which path, by their lives."""
         self._taken: dict[str, int] = {}
+        self._went_on: dict[str, str] = {}
+        """By paths, the files in which no symbols are looked for that some were moved to."""
+        self.moved = 0
+        """How many files were moved."""
         message = f"{commit.subject}\n\n{commit.body}".encode("utf-8", "surrogateescape")
         self._is_revert = births.says_revert(message)
 
@@ -260,6 +267,8 @@ class _Step:
             comparison = commits.Comparison(self._files, parent, self._commit.oid)
             matched = comparison.matched(list(self._changes.values()))
             renamed |= comparison.renamed()
+            self._went_on = filesteps.went_on(self._every.values(), renamed, self._files.data)
+            renamed |= self._went_on
             self._links = relating.Links(matched.matcher)
             for file, path in enumerate(matched.news):
                 told[path] = self._versions(matched, file)
@@ -267,6 +276,7 @@ class _Step:
                 self._delete(matched.matcher.before[file], number)
             sides = _sides(matched, renamed)
         was = {new: old for old, new in renamed.items()}
+        self.moved = len(renamed)
         for path, change in self._every.items():
             counts = linecounts.between(*sides[path]) if path in sides else linecounts.NONE
             if filesteps.is_there(change.new_mode):
@@ -374,15 +384,15 @@ class _Step:
             partners.confidence,
             partners.evidence,
         )
-        texts = before.own_text(old), after.own_text(number)
-        counts, digest = linecounts.between(*texts), _digest(texts[1])
+        counts = linecounts.between(before.own_lines(old), after.own_lines(number))
+        digest = _digest(after.own_text(number))
         return self._add(known.node, change, (known.event,), (), counts, digest)
 
     def _introduce(self, after: sources.Source, number: int) -> Version:
         here = places.place(after, number)
         kinds: tuple[history.ChangeKind, ...] = ("introduced",)
-        own = after.own_text(number)
-        counts, digest = linecounts.between(b"", own), _digest(own)
+        counts = linecounts.between(b"", after.own_lines(number))
+        digest = _digest(after.own_text(number))
         told = history.Change(self._commit.oid, kinds, None, here, 1.0, tracing.NOT_THERE)
         if cut := self._cut(after.path):
             untold = told._replace(kinds=())
@@ -416,11 +426,14 @@ class _Step:
         there, why = places.place(before, number), tracing.NOT_THERE_ANY_MORE
         told = history.Change(self._commit.oid, ("deleted",), there, None, 1.0, why)
         change = self._changes[before.path]
-        if not change.new_oid.is_null and not self._files.source(change.path, change.new_oid):
-            unread = cuts.unread(self._files, before.path)
+        went_on = self._went_on.get(before.path)
+        if went_on or (
+            not change.new_oid.is_null and not self._files.source(change.path, change.new_oid)
+        ):
+            unread = cuts.went_on(went_on) if went_on else cuts.unread(self._files, before.path)
             self._add(known.node, told._replace(kinds=()), (known.event,), unread)
             return
-        counts = linecounts.between(before.own_text(number), b"")
+        counts = linecounts.between(before.own_lines(number), b"")
         version = self._add(known.node, told, (known.event,), (), counts)
         gone = self._gone.setdefault(before.path, {})
         gone.setdefault(births.life(before, number).digest, version)
@@ -508,9 +521,10 @@ class _Step:
             way.partners.confidence,
             way.partners.evidence,
         )
-        own = after.own_text(number)
-        counts = linecounts.between(way.before.own_text(way.partners.before[1]), own)
-        return self._add(found[0].node, change, previous, (), counts, _digest(own))
+        olds = way.before.own_lines(way.partners.before[1])
+        counts = linecounts.between(olds, after.own_lines(number))
+        digest = _digest(after.own_text(number))
+        return self._add(found[0].node, change, previous, (), counts, digest)
 
 
 def _sides(matched: commits.Matched, renamed: dict[str, str]) -> dict[str, tuple[bytes, bytes]]:

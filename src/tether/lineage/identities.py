@@ -110,7 +110,7 @@ class _Batch:
         self.next_commit += 1
         self.numbers[commit.oid] = number
         rows = self.rows
-        rows[_ADD_COMMIT].append((number, commit.oid, commit.committed_ms, len(commit.changes)))
+        rows[_ADD_COMMIT].append((number, commit.oid, commit.committed_ms, done.files))
         rows[_ADD_PARENT] += [(number, place, parent) for place, parent in enumerate(parents)]
         for step in done.steps:
             path = objects.path_bytes(step.path)

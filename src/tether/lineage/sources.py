@@ -58,6 +58,13 @@ class Source:
         symbol = self.symbols[number]
         return self._cut(symbol.start, symbol.end, self._inside(number))
 
+    def own_lines(self, number: int) -> bytes:
+        """The same with what its first line is indented by: all of it is whole lines."""
+        start = self.symbols[number].start
+        indent = self.data[self.data.rfind(b"\n", 0, start) + 1 : start]
+        own = self.own_text(number)
+        return own if indent.strip() else indent + own
+
     def local_name(self, number: int) -> str:
         """Its name as seen from the symbol around it."""
         if self._local_names is None:

@@ -31,7 +31,7 @@ _MANY = 3
 _CREATED_MS = 60_000
 # Their transcripts say what was run, and not for which task.
 _TELLING_NO_TASK = ("codex:", "gemini:", "cursor:")
-_SAYING = ("said", "committed", "named", "logged", "merged")
+_SAYING = ("said", "committed", "reverted", "named", "logged", "merged")
 _FINISHED = ("completed", "status completed", "let go: done", "finish: done", "complete: done")
 # Whoever does one of these has taken it up, or opened it again.
 _RESUMED = ("claimed", "started", "adopted", "reopened", "error", "retry: assigned", "reopen: new")

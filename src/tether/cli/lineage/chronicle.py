@@ -42,11 +42,12 @@ def sources(call: context.Context) -> chronicler.Sources:
 
     place = call.workspace
     repository = git.Git(place.place)
+    said = call.settings.text("lineage.links").split(",")
+    links = tuple(part.strip() for part in said if part.strip())
 
     def here(commit: git.Oid) -> checkout.Here:
         from tether.lineage.derive import checkout
 
-        links = call.settings.text("lineage.links")
         return checkout.Here(
             place.root or "",
             repository,
@@ -55,7 +56,7 @@ def sources(call: context.Context) -> chronicler.Sources:
             call.lists,
             call.witness.finder.find,
             call.witness.finder.stamp,
-            tuple(part.strip() for part in links.split(",") if part.strip()),
+            links,
         )
 
     def held() -> attribution.Claims:
@@ -76,6 +77,7 @@ def sources(call: context.Context) -> chronicler.Sources:
         held,
         look,
         call.witness.roots,
+        links,
     )
 
 

@@ -45,7 +45,9 @@ _BULLET = re.compile(r"[-*+\u2022\s\[(#]{0,12}")
 _BESIDE = re.compile(r"[\])]{0,2}\s{0,9}(?:[,;&+]|and)\s{0,9}[\[(]{0,2}$", re.IGNORECASE)
 _ADDRESS = re.compile(r"https?://\S{1,300}/$")
 _MAX_BEFORE = 80
-NAMED = "named"
+NAMED, REVERTED = "named", "reverted"
+# As `git revert` and the sites of forges name a commit: the quoted title is that of another one.
+_REVERT = re.compile(r'(?:Revert|Reapply) "([^\n]{1,400})"')
 
 
 class About(NamedTuple):
@@ -55,7 +57,8 @@ class About(NamedTuple):
     id: str
     kind: str
     what: str
-    """`named` if a body speaks of it without saying that the commit is work on it."""
+    """`named` if a body speaks of it without saying that the commit is work on it; `reverted` if a
+    subject has it in the title of a commit that is taken back, or applied again."""
     start: int
 
 
@@ -67,13 +70,20 @@ def read(
     kind, what = (model.STATED, "merged") if is_merging else (model.WORKED, "committed")
     if not is_work and not is_merging:
         kind, what = model.STATED, "committed"
-    named = finder.find(_RANGE.sub(_spelt_out, subject))
+    spelt = _RANGE.sub(_spelt_out, subject)
+    named = finder.find(spelt)
+    quoted = _REVERT.match(spelt)
     if len({(each.source, each.id) for each in named}) >= _MANY_IN_SUBJECT:
         kind = model.LISTED
     found = {(e.source, e.id): About(e.source, e.id, kind, what, e.start) for e in reversed(named)}
+    if quoted:
+        own = {(e.source, e.id) for e in named if not quoted.start(1) <= e.start < quoted.end(1)}
+        found |= {
+            key: each._replace(what=REVERTED) for key, each in found.items() if key not in own
+        }
     own_kind = model.WORKED if is_work else model.STATED
     for key in trailers(finder, body):
-        if key not in found or found[key].kind == model.LISTED:
+        if key not in found or found[key].kind == model.LISTED or found[key].what == REVERTED:
             found[key] = About(*key, own_kind, "committed", 0)
     rest = _TRAILER.sub("", body)
     mentioned = mentions.read(finder, rest)

@@ -20,7 +20,7 @@ from tether.tasks.sources import dialects, finding, patterns
 
 COMMITS = "git:commit"
 LISTS = list_changes.SOURCE
-VERSION = "4"
+VERSION = "5"
 _MAX_FILES = 50
 # So many commits are written down together: who interrupts the first reading loses no more.
 _BATCH = 200
@@ -194,7 +194,8 @@ class History:
             files=files,
         )
         # One that names no task may be of the claim that was held where it was made.
-        if not any(each.kind in model.MOVING for each in about):
+        own = (each for each in about if each.what != commit_messages.REVERTED)
+        if not any(each.kind in model.MOVING for each in own):
             yield plain
         for each in about:
             text = said if each.start >= 0 else mentions.excerpt(commit.body)

@@ -9,23 +9,17 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from tether import clock, errors
 from tether.git import Git, Oid
 from tether.hints import NamedTuple
-from tether.lineage import history, kept, targets
-from tether.lineage.biography import model, records
-from tether.lineage.derive import documents, undoing
+from tether.lineage import kept, targets
+from tether.lineage.biography import model, records, stepping
+from tether.lineage.derive import documents
 from tether.lineage.edges import model as graph
 from tether.lineage.edges import reading, view
 
-_TASKS = """
-SELECT c.commit_no, n.key, max(c.confidence) FROM commit_tasks AS c
-JOIN lineage_nodes AS n ON n.id = c.task
-WHERE c.commit_no IN (SELECT value FROM json_each(?)) GROUP BY c.commit_no, n.key
-ORDER BY c.commit_no, 3 DESC, n.key
-"""
 _OF_COMMIT = "SELECT number, kinds, change FROM identity_events WHERE commit_no = ? AND number < ?"
 _FILE_OF = (
     "SELECT n.id, n.key FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
@@ -75,14 +69,14 @@ def story(
             "This code was not there yet as of then.",
             hint="Ask without --as-of, or of a later time.",
         )
-    steps = _steps(connection, git, found, target)
-    around = _around(seen, steps)
+    told = _steps(connection, git, found, target)
+    around = _around(seen, told)
     code = _code(connection, target, line)
     governing = _governing(seen, code)
     describing = _mentions(seen, code)
     if as_of:
         describing = tuple(_as_they_were(connection, git, line, describing))
-    named = {key for step in steps for key, _ in step.tasks}
+    named = {key for step in told for key, _ in step.tasks}
     named |= {key for each in (*around, *governing) for key in (each.subject, each.object)}
     gaps = list(dict.fromkeys(why for each in found.events for why in each.unknown))
     if not found.is_whole:
@@ -95,7 +89,7 @@ def story(
         name=target.name,
         place=target.place,
         node=target.key,
-        steps=steps,
+        steps=told,
         records=tuple(known.values()),
         relations=around,
         governed=governing,
@@ -171,106 +165,12 @@ def _split_from(connection: sqlite3.Connection, events: list[kept.Event]) -> int
 def _steps(
     connection: sqlite3.Connection, git: Git, found: Events, target: targets.Target
 ) -> tuple[model.Step, ...]:
-    numbers = {each.commit_no for each in (*found.events, *found.ancestors)}
-    tasks = tasks_of(connection, numbers)
-    oids = list(dict.fromkeys(e.change.commit for e in (*found.events, *found.ancestors)))
-    commits = commits_of(git, oids)
-    steps = list(_of_events(found.ancestors, tasks, commits, is_ancestor=True))
-    if target.kind == "dir":
-        steps += _summed(_of_events(found.events, tasks, commits))
-    else:
-        steps += _of_events(found.events, tasks, commits)
-    return tuple(steps)
-
-
-def _of_events(
-    events: Iterable[kept.Event],
-    tasks: Mapping[int, tuple[tuple[str, float], ...]],
-    commits: Mapping[Oid, model.Commit],
-    *,
-    is_ancestor: bool = False,
-) -> Iterator[model.Step]:
-    """Events as steps, oldest first."""
-    ordered = sorted(events, key=lambda each: each.number)
-    undone: dict[int, dict[str, None]] = {}
-    for by, of in undoing.of_symbol([_bare(each) for each in ordered]):
-        undone.setdefault(by, {})[ordered[of].change.commit] = None
-    for number, each in enumerate(ordered):
-        change = each.change
-        if not change.kinds:
-            continue
-        commit = commits.get(change.commit) or model.Commit(
-            change.commit, clock.text(each.at_ms), "", "", each.files
-        )
-        yield model.Step(
-            commit=commit._replace(files=each.files),
-            kinds=change.kinds,
-            tasks=tasks.get(each.commit_no, ()),
-            before=called(change.before) if is_renamed(change) else "",
-            after=called(change.after or change.before),
-            added=each.added,
-            removed=each.removed,
-            undoes=tuple(undone.get(number, ())),
-            origin=origin(change),
-            is_ancestor=is_ancestor,
-        )
-
-
-def _summed(steps: Iterable[model.Step]) -> Iterator[model.Step]:
-    """What each commit did to all files of a directory, as one step."""
-    by_commit: dict[str, list[model.Step]] = {}
-    for step in steps:
-        by_commit.setdefault(step.commit.oid, []).append(step)
-    for number, some in enumerate(by_commit.values()):
-        kinds = dict.fromkeys(kind for each in some for kind in each.kinds)
-        is_first = number == 0 and "introduced" in kinds
-        yield some[0]._replace(
-            kinds=("introduced",) if is_first else ("body",),
-            before="",
-            after="",
-            added=sum(each.added for each in some),
-            removed=sum(each.removed for each in some),
-            undoes=(),
-        )
-
-
-def _bare(event: kept.Event) -> undoing.Event:
-    lines = event.added + event.removed
-    return undoing.Event(event.commit_no, event.change.kinds, event.digest, lines)
-
-
-def is_renamed(change: history.Change) -> bool:
-    before, after = change.before, change.after
-    if before is None or after is None:
-        return False
-    return (before.path, before.qualified) != (after.path, after.qualified)
-
-
-def called(place: history.Place | None) -> str:
-    if place is None:
-        return ""
-    return place.path if place.kind == "file" else f"{place.path}#{place.qualified}"
-
-
-def origin(change: history.Change) -> str:
-    """What it was split from, or took in, in words."""
-    said = []
-    for match in change.related:
-        if match.relation == "split_from" and match.after == change.after:
-            said.append(f"split from {called(match.before)}")
-        elif match.relation != "split_from" and match.after == change.after:
-            said.append(f"took in {called(match.before)}")
-    return ", ".join(dict.fromkeys(said))
-
-
-def tasks_of(
-    connection: sqlite3.Connection, commits: Iterable[int]
-) -> dict[int, tuple[tuple[str, float], ...]]:
-    """The tasks that each commit is work on, the surest first."""
-    found: dict[int, list[tuple[str, float]]] = {}
-    for commit, key, confidence in connection.execute(_TASKS, (json.dumps(sorted(commits)),)):
-        found.setdefault(commit, []).append((key, confidence))
-    return {commit: tuple(tasks) for commit, tasks in found.items()}
+    every = (*found.events, *found.ancestors)
+    oids = list(dict.fromkeys(each.change.commit for each in every))
+    known = stepping.known(connection, {each.commit_no for each in every}, commits_of(git, oids))
+    told = list(stepping.of_events(found.ancestors, known, is_ancestor=True))
+    own = stepping.of_events(found.events, known)
+    return (*told, *(stepping.summed(own, known) if target.kind == "dir" else own))
 
 
 def commits_of(git: Git, oids: Iterable[Oid]) -> dict[Oid, model.Commit]:
@@ -284,10 +184,10 @@ def commits_of(git: Git, oids: Iterable[Oid]) -> dict[Oid, model.Commit]:
     }
 
 
-def _around(seen: view.View, steps: Iterable[model.Step]) -> tuple[model.Relation, ...]:
+def _around(seen: view.View, told: Iterable[model.Step]) -> tuple[model.Relation, ...]:
     """The edges of the tasks of a story with each other and with others."""
     tasks = dict.fromkeys(
-        key for step in steps for key, sure in step.tasks if sure >= graph.DEFAULT_CONFIDENCE
+        key for step in told for key, sure in step.tasks if sure >= graph.DEFAULT_CONFIDENCE
     )
     types = [*_RELATIONS, *(graph.TYPES[each].inverse for each in _RELATIONS)]
     found: dict[str, model.Relation] = {}

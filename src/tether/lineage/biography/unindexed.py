@@ -8,7 +8,7 @@ from tether import clock, ids
 from tether.evidence.history import commit_messages
 from tether.git import Commit, Git, Oid
 from tether.lineage import history, library, renames
-from tether.lineage.biography import gathering, model
+from tether.lineage.biography import model, stepping
 from tether.lineage.derive import crediting
 from tether.lineage.edges import model as graph
 from tether.tasks.sources import patterns
@@ -34,9 +34,9 @@ def of_symbol(
             _commit(commits[each.commit]),
             each.kinds,
             _tasks(finder, commits[each.commit]),
-            gathering.called(each.before) if gathering.is_renamed(each) else "",
-            gathering.called(each.after or each.before),
-            origin=gathering.origin(each),
+            stepping.called(each.before) if stepping.is_renamed(each) else "",
+            stepping.called(each.after or each.before),
+            origin=stepping.origin(each),
         )
         for each in reversed(told.changes)
         if each.commit in commits
@@ -108,7 +108,7 @@ def _tasks(finder: patterns.Finder, commit: Commit) -> tuple[tuple[str, float], 
         finder, commit.subject, commit.body, is_merge=is_merge, is_work=True
     )
     said = [
-        crediting.Said(graph.task_key(ids.TaskKey(each.source, each.id)), each.kind)
+        crediting.said(graph.task_key(ids.TaskKey(each.source, each.id)), each.kind, each.what)
         for each in about
     ]
     return tuple((each.task, each.confidence) for each in crediting.of_commit(said))

@@ -26,8 +26,8 @@ from tether.store import port
 FILES, SYMBOLS = "commit-grep", "kg-attribution"
 _SAID = """
 SELECT record, group_concat(said, ' ') FROM (
-    SELECT DISTINCT a.record, a.task_source || ':' || a.task || '=' ||
-        CASE WHEN a.kind = 'mentioned' AND a.what <> 'named' THEN 'done' ELSE a.kind END AS said
+    SELECT DISTINCT
+        a.record, a.task_source || ':' || a.task || '=' || a.kind || '/' || a.what AS said
     FROM activities AS a JOIN identity_commits AS c ON c.oid = a.record
     WHERE a.file = (SELECT id FROM evidence_files WHERE path = ?) AND a.task <> ''
     ORDER BY 1, 2
@@ -80,6 +80,10 @@ class _Input(NamedTuple):
     name: str
     stamp: str
     credits: tuple[tuple[_Commit, crediting.Credit], ...]
+
+
+class Overtaken(Exception):
+    """The commits of a plan have other numbers by now: somebody follows them anew."""
 
 
 class Claims(NamedTuple):
@@ -158,10 +162,11 @@ def _of(said: str) -> list[crediting.Credit]:
     """The credits that a stamp stands for: it has all that a commit says."""
     found = []
     for word in said.split(" "):
-        task, _, kind = word.rpartition("=")
+        task, _, how = word.rpartition("=")
         source, _, task_id = task.partition(":")
         key = model.task_key(ids.TaskKey(source, task_id))
-        found.append(crediting.Said(key, kind))
+        kind, _, what = how.partition("/")
+        found.append(crediting.said(key, kind, what))
     return crediting.of_commit(found)
 
 
@@ -272,6 +277,9 @@ def _take_back(connection: sqlite3.Connection, names: Iterable[str]) -> dict[str
 def _write(connection: sqlite3.Connection, inputs: list[_Input], derived_at: str) -> None:
     """What some inputs say, as credits of commits and as edges."""
     touched = {commit.number: commit for each in inputs for commit, _ in each.credits}
+    for number, commit in touched.items():
+        if connection.execute(_NUMBERED, (number,)).fetchone() != tuple(commit):
+            raise Overtaken
     events = {number: connection.execute(_EVENTS, (number,)).fetchall() for number in touched}
     kinds: dict[model.Key, model.Kind] = {
         key: kind for rows in events.values() for _, key, kind, *_ in rows

@@ -144,12 +144,13 @@ class _Reader:
         said: dict[str, list[ledger.Said]] = {deriver: [] for deriver in _OF_TASKS}
         told: dict[str, story.Record] = {}
         for count, each in enumerate(fresh):
-            task = each.load()
+            task, known_problems = each.load(), len(self.problems)
             edges = self._of_task(each.key, task) if task else {}
             hinges_of = {TEXT: self._notes.taken()}
+            stamp = self._unsettled(stamps[each.name], known_problems)
             for deriver in _OF_TASKS:
                 some, words = tuple(edges.get(deriver, ())), hinges_of.get(deriver, frozenset())
-                said[deriver].append(ledger.Said(each.name, stamps[each.name], some, words))
+                said[deriver].append(ledger.Said(each.name, stamp, some, words))
             if task is not None:
                 told[each.key] = written.record(each.key, task)
             if count % 200 == 0:
@@ -246,9 +247,11 @@ class _Reader:
         if not self._is_new(DECLARED, path, stamp):
             self._notes.taken()
             return 0
+        known_problems = len(self.problems)
         self.problems += [f"{path}: {each}" for each in (*found.problems, *meant.problems)]
         edges = [self._grounded(each) for each in dated]
         edges += [edge for each in found.same_as if (edge := self._same(each, path))]
+        stamp = self._unsettled(stamp, known_problems)
         self._say(DECLARED, [ledger.Said(path, stamp, tuple(edges), self._notes.taken())], [])
         return 1
 
@@ -336,6 +339,9 @@ class _Reader:
             said.append(ledger.Said(path, stamps[path], edges, self._notes.taken()))
             if count % 20 == 0:
                 tell(f"reading documents: {count} of {len(fresh)}")
+        # What is no text, or too long to be read, says nothing any more.
+        told = {each.name for each in said}
+        said += [ledger.Said(path, stamps[path], ()) for path in fresh if path not in told]
         self._say(DOCUMENTS, said, gone)
         return len(said) + len(gone)
 
@@ -377,12 +383,16 @@ class _Reader:
             raw = self._raw(path)
             if raw is None:
                 self.problems.append(f"{path}: there is no such file")
+                count += path in known
+                ledger.forget(self._connection, EXTERNAL, self._here.scope, [path])
                 continue
             stamp = self._stamp(_digest(raw))
             if known.get(path) == stamp:
                 continue
             found = external.read(raw, path, self.resolve)
+            known_problems = len(self.problems)
             self.problems += found.problems
+            stamp = self._unsettled(stamp, known_problems)
             said = ledger.Said(path, stamp, found.edges, self._notes.taken())
             self._say(EXTERNAL, [said], [])
             count += 1
@@ -417,6 +427,10 @@ class _Reader:
 
     def _stamp(self, content: str) -> str:
         return f"{_VERSION} {self._here.kinds} {content}"
+
+    def _unsettled(self, stamp: str, problems: int) -> str:
+        """A stamp that is never met again, if there are problems: they are told until settled."""
+        return f"! {stamp}" if len(self.problems) > problems else stamp
 
     def _say(self, deriver: str, said: list[ledger.Said], gone: list[str]) -> None:
         scope = self._here.scope

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 
 from tether.evidence import model as evidence
+from tether.evidence.history import commit_messages
 from tether.hints import NamedTuple
 from tether.lineage.edges import model
 
@@ -39,7 +40,15 @@ class Said(NamedTuple):
 
     task: model.Key
     kind: str
-    """worked, stated, done (as a body says), mentioned or listed."""
+    """worked, stated, done (as a body says), mentioned, listed or reverted."""
+
+
+def said(task: model.Key, kind: str, what: str) -> Said:
+    """The same from what `evidence` found. What is only taken back was work of other commits."""
+    if what == commit_messages.REVERTED:
+        return Said(task, what)
+    is_done = kind == evidence.MENTIONED and what != commit_messages.NAMED
+    return Said(task, DONE if is_done else kind)
 
 
 class Credit(NamedTuple):

@@ -60,7 +60,7 @@ def read(content: bytes, path: str, resolve: Resolve) -> Linked:
             unused += 1
             said.append(str(why))
         for each in said:
-            problems.add(f"link {number}", each)
+            problems.add(f"{path}: link {number}", each)
     return Linked(tuple(edges.values()), problems.all(), unused)
 
 

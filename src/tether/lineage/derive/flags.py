@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 
+from tether.git import Oid
+from tether.lineage.edges import view
+from tether.store import sql
+
+_SQL = sql.Queries("flags", os.path.dirname(__file__))
 _CLEAR = "DELETE FROM lineage_flags WHERE scope = ?"
-# What somebody declared or wrote plainly counts; so does a contradiction in a text, which is never
-# sure, and is shown as what it is.
-_FLAG = """
-INSERT OR IGNORE INTO lineage_flags (scope, task, flag, other, confidence, at)
-SELECT :scope, t.key, CASE e.edge_type WHEN 'supersedes' THEN 'superseded' ELSE 'contradicted' END,
-       o.key, e.confidence, e.at
-FROM task_edges AS e
-JOIN lineage_nodes AS t ON t.id = e.to_id AND t.kind = 'task'
-JOIN lineage_nodes AS o ON o.id = e.from_id
-WHERE e.scope IN ('', :scope)
-  AND ((e.edge_type = 'supersedes' AND e.confidence >= 0.7)
-    OR (e.edge_type = 'contradicts' AND e.confidence >= 0.5))
-ORDER BY e.confidence DESC
-"""
+_FLAG = "INSERT OR IGNORE INTO lineage_flags VALUES (?, ?, ?, ?, ?, ?)"
 
 
-def derive(connection: sqlite3.Connection, scope: str) -> None:
-    """Write the flags of one checkout anew."""
+def derive(
+    connection: sqlite3.Connection, scope: str, commit: Oid, wrong: frozenset[view.Content]
+) -> None:
+    """Write the flags of one checkout anew, without what only other branches say."""
+    seen = view.View(
+        connection, scopes=("", scope), as_of=view.AsOf(commit=str(commit)), wrong=wrong
+    )
+    rows = seen.rows(_SQL.flags)
     connection.execute(_CLEAR, (scope,))
-    connection.execute(_FLAG, {"scope": scope})
+    connection.executemany(_FLAG, [(scope, *row) for row in rows])

@@ -24,11 +24,12 @@ from tether.lineage.derive import (
     reversal,
     runs,
 )
-from tether.lineage.edges import ledger
+from tether.lineage.edges import ledger, view
 from tether.store import port
 
 Tell = Callable[[str], None]
 _WAIT_SECONDS = 60.0
+_MAX_ATTEMPTS = 4
 # What checkouts told that are gone.
 _FORGET_RECORDS = (
     "DELETE FROM lineage_records"
@@ -52,6 +53,17 @@ def from_commits(
 
     Piece by piece: who is killed goes on where it stood, and others can read meanwhile.
     """
+    for _ in range(_MAX_ATTEMPTS):
+        try:
+            return _from_plan(known, held, derived_at, tell)
+        except attribution.Overtaken:
+            continue
+    return None
+
+
+def _from_plan(
+    known: index.Index, held: attribution.Claims | None, derived_at: str, tell: Tell
+) -> int | None:
     plan = known.read(lambda connection: attribution.look(connection, held))
     if plan is None:
         return None
@@ -98,29 +110,32 @@ def bring(
     *,
     roots: Iterable[str],
     store_dir: str,
+    wrong: frozenset[view.Content] = frozenset(),
     tell: Tell = lambda _: None,
 ) -> Derived | None:
-    """Bring all edges forward; None if the index cannot be written."""
+    """Bring all edges forward; None if the index cannot be written, or was begun anew meanwhile."""
     counted = from_commits(known, held, derived_at, tell)
     if counted is None:
         return None
-    done = Derived(counted)
+    done: Derived | None = None
 
     def work(connection: sqlite3.Connection) -> None:
         nonlocal done
+        number = kept.number_of(connection, here.commit)
+        if number is None:
+            return
         count = counted + from_git(connection, here, derived_at, tell)
         count += from_store(connection, store, derived_at)
         scopes = list(roots)
         ledger.forget_scope(connection, scopes)
         for statement in (_FORGET_RECORDS, _FORGET_FLAGS):
             connection.execute(statement, (json.dumps(scopes),))
-        standing = ground.Ground(connection, kept.number_of(connection, here.commit) or 0)
+        standing = ground.Ground(connection, number)
         said = checkout.derive(connection, here, standing, derived_at, tell)
         # After all that is said here: of that, others need not tell.
         brought = imported.derive(connection, store_dir, derived_at)
         count += said.read + brought.read
-        if count:
-            flags.derive(connection, here.scope)
+        flags.derive(connection, here.scope, here.commit, wrong)
         done = Derived(count, (*said.problems, *brought.problems))
 
     return done if known.write(work, wait_seconds=_WAIT_SECONDS) else None

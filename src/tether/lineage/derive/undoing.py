@@ -61,19 +61,50 @@ def reverted_title(subject: str) -> str:
 def of_symbol(events: Sequence[Event]) -> Iterator[tuple[int, int]]:
     """The changes of a symbol that were undone: who did that, and what. Oldest first.
 
-    Of changes that were undone before, nothing is undone again.
+    Of changes that were undone before, nothing is undone again, unless they were made again: that
+    undoes what had undone them.
     """
     standing: list[int] = []
+    taken: list[_Taken] = []
     for number, event in enumerate(events):
+        again = _again(events, standing, taken, event)
+        if again is not None:
+            yield number, again.by
+            standing += again.changes
+            continue
         back = _as_before(events, standing, event)
         if back is None:
             standing.append(number)
             continue
-        for undone in standing[back + 1 :]:
+        gone = standing[back + 1 :]
+        for undone in gone:
             is_slight = set(events[undone].kinds) <= _SLIGHT
             if events[undone].commit != event.commit and not is_slight:
                 yield number, undone
         standing = standing[: back + 1] if back >= 0 else [*standing, number]
+        if back >= 0:
+            taken.append(_Taken(number, tuple(standing), gone))
+
+
+class _Taken(NamedTuple):
+    """Changes that were taken back."""
+
+    by: int
+    before: tuple[int, ...]
+    """What stood after that."""
+    changes: list[int]
+
+
+def _again(
+    events: Sequence[Event], standing: list[int], taken: Sequence[_Taken], event: Event
+) -> _Taken | None:
+    """What is made again by an event: changes that were taken back, with nothing done since."""
+    for each in reversed(taken):
+        last = events[each.changes[-1]]
+        is_same = event.digest is not None and last.digest == event.digest
+        if is_same and each.before == tuple(standing) and events[each.by].commit != event.commit:
+            return each
+    return None
 
 
 def _as_before(events: Sequence[Event], standing: list[int], event: Event) -> int | None:
@@ -101,6 +132,11 @@ def summed(found: Iterable[tuple[Event, Event]]) -> list[Undone]:
         count[1] += of.lines
         count[2] += "deleted" in by.kinds
     return [Undone(*pair, *count) for pair, count in counts.items()]
+
+
+def is_much(change: Event) -> bool:
+    """Whether a change is more than a line or two."""
+    return change.lines > 2 * _FEW_LINES
 
 
 def confidence(undone: Undone, symbols_of: int) -> float:

@@ -87,7 +87,7 @@ def replace_all(
         numbered = {"inputs": json.dumps(list(inputs.values()))}
         connection.execute(_SQL.unhinge.text, numbered)
         words = (
-            {"input": inputs[name], "word": word}
+            {"input": inputs[name], "word": nodes.kept(word)}
             for name, each in latest.items()
             for word in each.hinges
         )
@@ -98,7 +98,7 @@ def hanging(
     connection: sqlite3.Connection, scope: str, words: Iterable[str]
 ) -> frozenset[tuple[str, str]]:
     """The inputs of a scope that hang on one of these words, each with who read it."""
-    parameters = {"scope": scope, "words": json.dumps(list(words))}
+    parameters = {"scope": scope, "words": json.dumps([nodes.kept(each) for each in words])}
     return frozenset(connection.execute(_SQL.hanging.text, parameters).fetchall())
 
 

@@ -42,11 +42,13 @@ WHERE session_id = :session AND claimed_at <= :at AND (closed_at IS NULL OR clos
 ORDER BY claimed_at DESC, source, task;
 
 -- name: moved
--- Another answer if a task was claimed, let go or given out since.
+-- Another answer if a task was claimed, let go or given out since, or an edge judged.
 SELECT
     (SELECT count(*) FROM claims) AS taken,
     (SELECT count(*) FROM claims WHERE closed_at IS NOT NULL) AS closed,
-    (SELECT max(id) FROM events WHERE type = 'developer_dispatched') AS given;
+    (SELECT max(id) FROM events WHERE type = 'developer_dispatched') AS given,
+    (SELECT count(*) FROM lineage_feedback) AS judged,
+    (SELECT max(judged_at) FROM lineage_feedback) AS judged_at;
 
 -- name: open_orphans
 -- What sweeps found of tasks that was not settled, the most probable last.
