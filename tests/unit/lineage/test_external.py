@@ -75,7 +75,9 @@ def test_decisions_and_ids_that_look_like_paths_may_be_linked() -> None:
 def test_only_an_address_of_the_web_is_a_pointer(url: object) -> None:
     found = read(link(url=url))
     assert found.edges[0].pointer == "file:links.json#link=0"
-    assert found.problems == ("link 0: its url does not begin with http, and is left out",)
+    assert found.problems == (
+        "links.json: link 0: its url does not begin with http, and is left out",
+    )
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1, "high", True, [], 1e400])
@@ -91,7 +93,7 @@ def test_a_confidence_that_is_none_counts_as_the_default(confidence: object) -> 
 def test_a_time_that_is_none_is_left_out(at: object) -> None:
     found = read(link(at=at))
     assert found.edges[0].at == ""
-    assert found.problems[0].startswith("link 0: its time ")
+    assert found.problems[0].startswith("links.json: link 0: its time ")
 
 
 @pytest.mark.parametrize(
@@ -112,13 +114,13 @@ def test_a_link_that_is_wrong_leaves_the_others(wrong: object, problem: str) -> 
     found = read(LINK, wrong)
     assert (len(found.edges), found.unused) == (1, 1)
     assert len(found.problems) == 1
-    assert found.problems[0].startswith(problem)
+    assert found.problems[0].startswith(f"links.json: {problem}")
 
 
 def test_a_field_that_is_not_known_is_said() -> None:
     found = read(link(weight=3))
     assert len(found.edges) == 1
-    assert found.problems == ("link 0: the field 'weight' is not known here",)
+    assert found.problems == ("links.json: link 0: the field 'weight' is not known here",)
 
 
 @pytest.mark.parametrize(
