@@ -82,7 +82,9 @@ def test_a_chain_of_reversals_begins_with_what_was_undone_first(house: Greenhous
         first, *others = [each["type"] for each in chain["edges"]]
         assert (first, set(others)) == ("reverts", {"supersedes", "contradicts"})
     page = house.page("reversal", TIMER)
-    assert page.startswith(f"{TIMER} “Water by the clock” (new): 1 chain of reversals.\n")
+    assert page.startswith(
+        f"{TIMER} “Water by the clock” (new): 1 chain of reversals, 1 commit taken back.\n"
+    )
     assert f"{HAND} reverts {TIMER}\n" in page
     assert f"{SHINE} contradicts {HAND}\n" in page
 

@@ -412,7 +412,7 @@ def test_a_task_without_reversals_has_no_chain(web: Web) -> None:
         reversals.reversal(web.view(), web.code("a.py"), task(1)),
         reversals.reversal(web.view(), task=task(17)),
     ):
-        assert found == reversals.Reversal((), is_truncated=False)
+        assert found == reversals.Reversal((), (), is_truncated=False)
 
 
 # Risk
@@ -479,7 +479,7 @@ def test_documents_that_describe_the_code_are_told(web: Web) -> None:
 
 def test_code_without_a_past_has_no_risk(web: Web) -> None:
     found = risks.risk(web.view(), web.code("a.py#run"), {task(1): "dead_claim"})
-    assert found == risks.Risk((), (), (), (), is_truncated=False)
+    assert found == risks.Risk((), (), (), (), (), is_truncated=False)
 
 
 def test_risks_have_a_limit_and_say_so(web: Web) -> None:

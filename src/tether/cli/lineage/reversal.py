@@ -20,6 +20,7 @@ class _Found(NamedTuple):
     at: moments.Moment
     reversal: reversals.Reversal
     names: asking.Names
+    commits: asking.Commits
 
 
 @click.command()
@@ -43,6 +44,7 @@ def reversal(
             }
             for each in found.reversal.chains
         ],
+        "commits": [values.undone(each) for each in found.reversal.commits],
         "truncated": found.reversal.is_truncated,
         "nodes": values.nodes(found.names),
     }
@@ -63,21 +65,26 @@ def _found(call: context.Context, asked: asking.Asked, what: str, limit: int) ->
     else:
         found = reversals.reversal(asked.seen, nodes, of, limit=limit)
     keys = [of, *(node for chain in found.chains for node in chain.nodes)]
-    return _Found(of, asked.at, found, asked.names(keys))
+    commits = asked.commits(f"commit:{each.of}" for each in found.commits)
+    return _Found(of, asked.at, found, asked.names(keys), commits)
 
 
 def _lines(found: _Found, width: int) -> list[str]:
     names, chains = found.names, found.reversal.chains
     whose = wording.described(names, found.of)
-    if not chains:
+    commits = found.reversal.commits
+    if not chains and not commits:
         said = f"{whose}: nothing is known to undo, replace or contradict it"
         return shown.wrapped(f"{said}{asking.as_of(found.at)}.", width)
-    count = text.counted(len(chains), "chain")
-    lines = shown.wrapped(f"{whose}: {count} of reversals{asking.as_of(found.at)}.", width)
+    counts = [f"{text.counted(len(chains), 'chain')} of reversals"] if chains else []
+    counts += [f"{text.counted(len(commits), 'commit')} taken back"] if commits else []
+    lines = shown.wrapped(f"{whose}: {', '.join(counts)}{asking.as_of(found.at)}.", width)
     for chain in chains:
         lines += ["", *(_told(names, node, width) for node in chain.nodes)]
         rows = [wording.row(edge, wording.sentence(names, edge)) for edge in chain.edges]
         lines += [f"  {line}" for line in wording.edges(rows, width - 2)]
+    if commits:
+        lines += ["", "Commits:", *wording.undone(commits, found.commits, width)]
     if found.reversal.is_truncated:
         lines += ["", "There is more: `--limit` shows more."]
     return lines

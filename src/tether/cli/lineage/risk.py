@@ -25,6 +25,7 @@ class _Found(NamedTuple):
     at: moments.Moment
     risk: risks.Risk
     names: asking.Names
+    commits: asking.Commits
 
 
 @click.command()
@@ -58,6 +59,7 @@ def risk(
             for each in it.co_changed
         ],
         "undone": [{"node": text.clean(e.node), **values.edge(e.edge)} for e in it.undone],
+        "commits": [values.undone(each) for each in it.commits],
         "dropped": [
             {
                 "task": text.clean(each.task),
@@ -105,7 +107,8 @@ def _found(
     keys += [key for e in found.undone for key in (e.node, e.edge.subject, e.edge.object)]
     keys += [key for each in found.dropped for key in (each.task, each.node)]
     keys += [key for e in found.described for key in (e.subject, e.object)]
-    return _Found(target, asked.at, found, asked.names(keys))
+    commits = asked.commits(f"commit:{each.of}" for each in found.commits)
+    return _Found(target, asked.at, found, asked.names(keys), commits)
 
 
 def _lines(found: _Found, width: int) -> list[str]:
@@ -113,12 +116,15 @@ def _lines(found: _Found, width: int) -> list[str]:
     parts = [
         part for table in (_changed, _reverted, _dropped, _described) if (part := table(found))
     ]
-    said = "before it is changed, look at:" if parts else "its past tells of no risk."
+    is_risky = bool(parts or it.commits)
+    said = "before it is changed, look at:" if is_risky else "its past tells of no risk."
     gone = ", which is gone" if target.is_gone else ""
     head = wording.code(target.name, target.place)
     lines = shown.wrapped(f"{head}{gone}{asking.as_of(found.at)}: {said}", width)
     for title, rows, arranged in parts:
         lines += ["", title, *arranged(rows, width)]
+    if it.commits:
+        lines += ["", "Commits taken back:", *wording.undone(it.commits, found.commits, width)]
     if it.is_truncated:
         lines += ["", "There is more: `--limit` shows more."]
     return lines

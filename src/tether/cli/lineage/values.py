@@ -10,7 +10,7 @@ from tether.hints import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tether.lineage import feedback, naming, targets
     from tether.lineage.biography import model as story
-    from tether.lineage.closures import features
+    from tether.lineage.closures import features, reversals
     from tether.lineage.edges import reading
 
 
@@ -88,6 +88,16 @@ def commits(found: Mapping[str, story.Commit]) -> dict[str, Any]:
             "at": each.at or None,
         }
         for oid, each in found.items()
+    }
+
+
+def undone(each: reversals.Undone) -> dict[str, Any]:
+    """A commit that took back another one."""
+    return {
+        "commit": each.by,
+        "undoes": each.of,
+        "confidence": each.confidence,
+        "at": each.at or None,
     }
 
 

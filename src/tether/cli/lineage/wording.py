@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from tether.lineage import feedback
     from tether.lineage.biography import model as story
+    from tether.lineage.closures import reversals
     from tether.lineage.edges import reading
 
     Said = Callable[[int], str]
@@ -139,6 +140,20 @@ def columns(rows: Iterable[Row], width: int, least: tuple[int, ...] = ()) -> lis
         first, *rest = shown.wrapped(words, room, "")
         lines += [f"{front}{first}".rstrip(), *(f"{' ' * indent}{each}" for each in rest)]
     return lines
+
+
+def undone(some: Iterable[reversals.Undone], commits: asking.Commits, width: int) -> list[str]:
+    """A table of commits that took back others."""
+    return columns(
+        [((f"{each.confidence:.2f}", day(each.at)), _undone(each, commits)) for each in some],
+        width,
+        (1, 0),
+    )
+
+
+def _undone(each: reversals.Undone, commits: asking.Commits) -> Said:
+    by = pointer(f"commit:{each.by}")
+    return lambda _: f"{by} undid {pointer(f'commit:{each.of}', commits)}"
 
 
 def day(at: str) -> str:

@@ -275,6 +275,29 @@ FROM around AS a CROSS JOIN shown_edges AS e ON e.from_id = a.node
 WHERE e.edge_type IN ('reverts', 'supersedes', 'contradicts')
 ORDER BY e.confidence DESC, e.at, e.edge_type, e.id LIMIT :rows;
 
+-- name: undone
+-- Commits that took back others, where both did something to some code, or one is work on a task.
+WITH RECURSIVE
+own (commit_no) AS MATERIALIZED (
+    SELECT e.commit_no FROM json_each(:nodes) AS j
+    CROSS JOIN shown_events AS e ON e.node = j.value
+    WHERE e.kinds <> ''
+)
+SELECT c.oid, o.oid, u.confidence, c.at
+FROM commit_undone AS u
+CROSS JOIN identity_commits AS c ON c.number = u.commit_no
+CROSS JOIN identity_commits AS o ON o.number = u.of_no
+WHERE u.confidence >= :min_confidence AND (
+    (u.commit_no IN (SELECT commit_no FROM own) AND u.of_no IN (SELECT commit_no FROM own))
+    OR EXISTS (
+        SELECT 1 FROM commit_tasks AS t
+        WHERE t.commit_no IN (u.commit_no, u.of_no) AND t.confidence >= :min_confidence
+          AND t.task IN (SELECT value FROM json_each(:tasks))
+          AND EXISTS (SELECT 1 FROM shown_events AS e WHERE e.commit_no = u.commit_no)
+    )
+)
+ORDER BY c.at, c.oid, o.oid LIMIT :rows;
+
 -- name: co_changed
 -- Symbols whose code the same commits changed: seldom changed ones and small commits weigh more.
 WITH RECURSIVE

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from tether import clock
 from tether.hints import NamedTuple
 from tether.lineage.edges import model, reading, view
 from tether.store import sql
@@ -22,16 +23,26 @@ class Chain(NamedTuple):
     """What happened first comes first."""
 
 
+class Undone(NamedTuple):
+    """A commit that took back another one, whether or not they are work on tasks."""
+
+    by: str
+    of: str
+    confidence: float
+    at: str
+
+
 class Reversal(NamedTuple):
     """The chains around some work, the one that began first comes first."""
 
     chains: tuple[Chain, ...]
+    commits: tuple[Undone, ...]
     is_truncated: bool
 
 
 def reversal(
     seen: view.View,
-    node_ids: Iterable[int] = (),
+    node_ids: Sequence[int] = (),
     task: model.Key | None = None,
     *,
     limit: int = 200,
@@ -47,18 +58,38 @@ def reversal(
     )
     found = reading.told(seen, [edge for edge, _ in rows[:limit]])
     is_cut = any(reached >= _MOST_NODES for _, reached in rows)
-    return Reversal(_chains(found), is_cut or len(rows) > limit)
+    commits = undone(seen, node_ids, [] if number is None else [number], limit=limit + 1)
+    return Reversal(
+        _chains(found), commits[:limit], is_cut or len(rows) > limit or len(commits) > limit
+    )
+
+
+def undone(
+    seen: view.View, node_ids: Iterable[int], tasks: Iterable[int] = (), *, limit: int
+) -> tuple[Undone, ...]:
+    """The commits that took back others in some code, or of some tasks; the first one first."""
+    rows = seen.rows(
+        _SQL.undone, nodes=json.dumps(list(node_ids)), tasks=json.dumps(list(tasks)), rows=limit
+    )
+    return tuple(Undone(by, of, sure, clock.text(at_ms)) for by, of, sure, at_ms in rows)
 
 
 def _chains(edges: Iterable[reading.Edge]) -> tuple[Chain, ...]:
     """Edges that have an end in common, directly or by others, belong together."""
-    groups: list[list[reading.Edge]] = []
-    for edge in edges:
-        ends = {edge.subject, edge.object}
-        joined = [group for group in groups if ends & _ends(group)]
-        groups = [group for group in groups if group not in joined]
-        groups.append([*(each for group in joined for each in group), edge])
-    chains = [_chain(group) for group in groups]
+    leads_to: dict[model.Key, model.Key] = {}
+
+    def first(key: model.Key) -> model.Key:
+        while leads_to.setdefault(key, key) != key:
+            leads_to[key] = key = leads_to[leads_to[key]]
+        return key
+
+    every = list(edges)
+    for edge in every:
+        leads_to[first(edge.subject)] = first(edge.object)
+    groups: dict[model.Key, list[reading.Edge]] = {}
+    for edge in every:
+        groups.setdefault(first(edge.subject), []).append(edge)
+    chains = map(_chain, groups.values())
     return tuple(sorted(chains, key=lambda chain: reading.order(chain.edges[0])))
 
 
@@ -67,7 +98,3 @@ def _chain(group: list[reading.Edge]) -> Chain:
     return Chain(
         tuple(dict.fromkeys(key for each in edges for key in (each.object, each.subject))), edges
     )
-
-
-def _ends(group: Iterable[reading.Edge]) -> set[model.Key]:
-    return {key for each in group for key in (each.subject, each.object)}

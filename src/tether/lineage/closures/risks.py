@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from tether.hints import NamedTuple
+from tether.lineage.closures import reversals
 from tether.lineage.edges import model, nodes, reading, view
 from tether.store import sql
 
@@ -51,6 +52,8 @@ class Risk(NamedTuple):
 
     co_changed: tuple[CoChanged, ...]
     undone: tuple[Undone, ...]
+    commits: tuple[reversals.Undone, ...]
+    """Those that took back others in the code itself."""
     dropped: tuple[Dropped, ...]
     described: tuple[reading.Edge, ...]
     """Documents that describe the code."""
@@ -81,13 +84,15 @@ def risk(
     around = json.dumps([*code, *(number for number, *_ in changed[:limit])])
     undone = seen.rows(_SQL.reverted, nodes=around, rows=limit + 1)
     held = _held(seen, code, orphans, limit + 1)
+    commits = reversals.undone(seen, code, limit=limit + 1)
     described = seen.rows(_SQL.of_type, nodes=json.dumps(code), type="describes", rows=limit + 1)
     return Risk(
         tuple(_co_changed(*each) for each in changed[:limit]),
         tuple(_undone(seen, undone[:limit])),
+        commits[:limit],
         tuple(held[:limit]),
         tuple(reading.told_of_code(seen, [number for (number,) in described[:limit]])),
-        max(len(changed), len(undone), len(held), len(described)) > limit,
+        max(map(len, (changed, undone, commits, held, described))) > limit,
     )
 
 
