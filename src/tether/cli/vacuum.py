@@ -6,6 +6,7 @@ import click
 
 from tether import clock, errors, files, text
 from tether.cli import answers, cold, context, quick, sweeping
+from tether.cli.lineage import chronicle
 from tether.cli.task import shown
 from tether.hints import Any
 from tether.vacuum import filtering, model, parking, report, reports
@@ -139,7 +140,9 @@ def _swept(call: context.Context, values: dict[str, Any]) -> answers.Answer:
     kind = model.DEEP if values["is_deep"] else model.STANDARD
     known = sweeping.subjects_of(call)
     _require_known(call, [track.name for track in known.tracks], wanted)
+    old = chronicle.bring_forward(call)
     swept = sweeping.run_sweep(call, kind, known)
+    swept = swept._replace(problems=(*swept.problems, old)) if old else swept
     chosen = filtering.choose(swept, wanted, known)
     place = call.settings.text("vacuum.save_dir")
     saved = ""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import click
 
-from tether import clock, errors, git
+from tether import clock, errors, git, index
 from tether.cli import context, progress
 from tether.hints import TYPE_CHECKING, Any
 
@@ -79,6 +79,27 @@ def sources(call: context.Context) -> chronicler.Sources:
         call.witness.roots,
         links,
     )
+
+
+def bring_forward(call: context.Context) -> str:
+    """Bring lineage forward where there is an index, as far as that is little; else why not.
+
+    For those who only use what it wrote down: nothing that stands in its way stops them.
+    """
+    known = index.Index(call.workspace.store_dir)
+    try:
+        has_any = bool(known.rows("SELECT 1 FROM identity_commits LIMIT 1"))
+    finally:
+        known.close()
+    if not has_any:
+        return ""
+    try:
+        with of(call) as who:
+            if who.refresh(git.Git(call.workspace.place).resolve("HEAD")):
+                return ""
+    except errors.TetherError as problem:
+        return f"lineage could not be brought forward: {problem.message}"
+    return "lineage is not up to date: run `tether lineage rebuild`"
 
 
 def require_store(call: context.Context) -> None:

@@ -1,4 +1,4 @@
-"""What a new task is told of the files that it names: from the index as it is, or nothing."""
+"""What a new task is told of the files that it names, if there is an index of lineage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ _FIELD = "lineage_seed"
 def seed(call: context.Context, paths: tuple[str, ...]) -> dict[str, Any]:
     """The suggestions for some files, as the task records them; empty if there are none."""
     from tether import git, index
+    from tether.cli.lineage import chronicle
     from tether.lineage import authoring, kept
     from tether.lineage.edges import model
 
     head = workspace.head(call.workspace).commit
     if not paths or not head:
         return {}
+    chronicle.bring_forward(call)
     known = index.Index(call.workspace.store_dir)
     try:
         number = known.read(lambda c: kept.number_of(c, git.Oid(head)))
