@@ -26,3 +26,12 @@ def house(tmp_path_factory: pytest.TempPathFactory, forking_server: forking.Serv
 def own_house(house: Greenhouse, tmp_path: Path) -> Greenhouse:
     """The same for one test, which may change it."""
     return house.copy(tmp_path / "house")
+
+
+@pytest.fixture
+def empty(tmp_path: Path, forking_server: forking.Server) -> Greenhouse:
+    """Nothing yet, and a home."""
+    (tmp_path / "home").mkdir()
+    return Greenhouse(
+        tmp_path / "yard", {**OWN_ENVIRON, "HOME": str(tmp_path / "home")}, forking_server
+    )

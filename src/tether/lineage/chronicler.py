@@ -33,7 +33,6 @@ _MARK = "SELECT cursor FROM derivation_cursors WHERE deriver = ?"
 _KEEP_MARK = "INSERT OR REPLACE INTO derivation_cursors VALUES (?, ?)"
 _LISTS = "SELECT path FROM parsed_files WHERE worktree = ? LIMIT 20000"
 _MAX_FOLDERS = 2000
-_MAX_OUTLINES = 200
 _MAX_ATTEMPTS = 3
 
 
@@ -73,6 +72,7 @@ class Chronicler:
         self._clock = clock_
         self._tell = tell
         self._index = index.Index(sources.store_dir)
+        self._missing = targets.Missing()
 
     def close(self) -> None:
         self._index.close()
@@ -111,22 +111,34 @@ class Chronicler:
 
     def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """Ask the index; outlines that were dropped from it are made again."""
-        for _ in range(_MAX_OUTLINES):
-            try:
-                found = self._index.read(lambda connection: (question(connection),))
-            except targets.NotKept as missing:
-                from tether.lineage import sandbox
-
-                with sandbox.Sandbox(self.sources.place, self.sources.store_dir) as box:
-                    box.prepare([(missing.oid, missing.path)])
-                continue
-            if found is None:
+        self._missing = targets.Missing()
+        found = self._asked(question)
+        # What is made for one answer may lead to others.
+        for _ in range(_MAX_ATTEMPTS):
+            if not self._missing.wanted:
                 break
+            from tether.lineage import sandbox
+
+            with sandbox.Sandbox(self.sources.place, self.sources.store_dir) as box:
+                box.prepare(self._missing.taken())
+            found = self._asked(question)
+        if isinstance(found, errors.TetherError):
+            raise found
+        if found is not None:
             return found[0]
         raise errors.NotFound(
             "The index cannot be read. Nothing else is lost.",
             hint="Make it anew with `tether lineage rebuild`.",
         )
+
+    def _asked(
+        self, question: Callable[[sqlite3.Connection], T]
+    ) -> tuple[T] | errors.TetherError | None:
+        """An answer, or why there is none: that may be because an outline is missing."""
+        try:
+            return self._index.read(lambda connection: (question(connection),))
+        except errors.TetherError as problem:
+            return problem
 
     @contextlib.contextmanager
     def aimed(
@@ -139,7 +151,7 @@ class Chronicler:
                 f"The index does not know commit {commit[:12]}.",
                 hint="Bring it up to date with `tether lineage rebuild`.",
             )
-        aim = targets.Aim(connection, self.git, commit, number, below)
+        aim = targets.Aim(connection, self.git, commit, number, below, self._missing)
         try:
             yield aim
         finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -65,8 +65,22 @@ _LAST_OF = (
 _BORN = (
     "SELECT c.number, c.at FROM identity_events AS e JOIN identity_commits AS c"
     " ON c.number = e.commit_no WHERE e.node = (SELECT id FROM lineage_nodes WHERE key = ?)"
-    " ORDER BY e.number LIMIT 1"
+    " ORDER BY e.number"
 )
+_PAST = """
+WITH RECURSIVE past (number) AS (
+    SELECT ? UNION SELECT p.parent FROM past CROSS JOIN identity_parents AS p ON p.child = number
+)
+SELECT number FROM past
+"""
+_IS_BEFORE = """
+WITH RECURSIVE past (number) AS (
+    SELECT :later UNION
+    SELECT p.parent FROM past CROSS JOIN identity_parents AS p ON p.child = number
+    WHERE p.parent >= :earlier
+)
+SELECT 1 FROM past WHERE number = :earlier
+"""
 CHAIN = """
 WITH RECURSIVE chain (number) AS (
     SELECT ?
@@ -244,10 +258,21 @@ class Birth(NamedTuple):
     at_ms: int
 
 
-def born(connection: sqlite3.Connection, node: str) -> Birth | None:
-    """The birth of a node; None if there is no such node."""
-    row = connection.execute(_BORN, (node,)).fetchone()
-    return None if row is None else Birth(*row)
+def born(connection: sqlite3.Connection, node: str, counts: Callable[[int], bool]) -> Birth | None:
+    """The birth of a node, of those commits that count; None if it was not there yet."""
+    rows = connection.execute(_BORN, (node,))
+    return next((Birth(*row) for row in rows if counts(row[0])), None)
+
+
+def past(connection: sqlite3.Connection, number: int) -> frozenset[int]:
+    """A commit and all that it can be reached from."""
+    return frozenset(each for (each,) in connection.execute(_PAST, (number,)))
+
+
+def is_before(connection: sqlite3.Connection, earlier: int, later: int) -> bool:
+    """Whether a commit can be reached from another one."""
+    bound = {"earlier": earlier, "later": later}
+    return earlier <= later and connection.execute(_IS_BEFORE, bound).fetchone() is not None
 
 
 def change_of(connection: sqlite3.Connection, event: int) -> history.Change:

@@ -8,12 +8,17 @@ import sqlite3
 from tether import clock, errors, ids, text
 from tether.git import Git, Oid
 from tether.hints import NamedTuple
-from tether.lineage import kept
 from tether.lineage.biography import records
 from tether.lineage.edges import model, nodes, view
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ][0-9:.]{4,15}(?:Z|[+-]\d{2}:?\d{2})?)?")
-_BEFORE = "SELECT number, oid FROM identity_commits WHERE at <= ? ORDER BY number DESC LIMIT 5000"
+_BEFORE = """
+WITH RECURSIVE line (number) AS (
+    SELECT ? UNION ALL
+    SELECT p.parent FROM line CROSS JOIN identity_parents AS p ON p.child = number AND p.place = 0
+)
+SELECT c.oid FROM line CROSS JOIN identity_commits AS c USING (number) WHERE c.at <= ? LIMIT 1
+"""
 _FIRST = (
     "SELECT min(c.at) FROM commit_tasks AS t JOIN identity_commits AS c ON c.number = t.commit_no"
     " WHERE t.task = ?"
@@ -72,10 +77,8 @@ def _time(words: str) -> int:
 
 def _at(connection: sqlite3.Connection, tip: Oid, number: int, words: str, at_ms: int) -> Moment:
     """The last commit that stood at a time."""
-    line = kept.Line(number)
-    for each, oid in connection.execute(_BEFORE, (at_ms,)).fetchall():
-        if line.has(connection, each):
-            return Moment(words, Oid(oid), clock.text(at_ms))
+    for (oid,) in connection.execute(_BEFORE, (number, at_ms)):
+        return Moment(words, Oid(oid), clock.text(at_ms))
     raise errors.NotFound(
         f"There was no commit yet as of {text.one_line(words, 40)}, before {tip[:12]}.", hint=FORMS
     )

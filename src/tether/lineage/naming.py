@@ -167,8 +167,8 @@ def _is_there(seen: view.View, tip: kept.Line, record: story.Record) -> bool:
     if placed is None:
         return True
     node = kept.nodes_of(seen.connection, [placed.file])[placed.file]
-    born = kept.born(seen.connection, node)
-    return born is None or born.commit_no in seen.counted([born.commit_no])
+    counts = seen.counted(kept.past(seen.connection, tip.number))
+    return kept.born(seen.connection, node, counts.__contains__) is not None
 
 
 def _is_short(name: str, words: str) -> bool:

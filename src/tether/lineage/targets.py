@@ -19,13 +19,13 @@ FORMS = (
     " node: in front."
 )
 _OUTLINE = "SELECT outline FROM outlines WHERE blob = ?"
-_LAST_OF = (
-    "SELECT n.id, n.kind, max(e.number) FROM lineage_nodes AS n"
-    " JOIN identity_events AS e ON e.node = n.id WHERE n.key = ? GROUP BY n.id"
+_EVENTS_OF = (
+    "SELECT n.id, n.kind, e.number, e.commit_no FROM lineage_nodes AS n"
+    " JOIN identity_events AS e ON e.node = n.id WHERE n.key = ? ORDER BY e.number DESC"
 )
 _NODE = "SELECT node FROM identity_events WHERE number = ?"
 _MOVED = (
-    "SELECT n.key, e.kinds, e.change FROM identity_events AS e"
+    "SELECT e.kinds, e.change FROM identity_events AS e"
     " JOIN lineage_nodes AS n ON n.id = e.node AND n.kind = 'file'"
     " WHERE e.commit_no = ? AND e.kinds LIKE 'move%'"
 )
@@ -58,20 +58,32 @@ class Target(NamedTuple):
     is_gone: bool = False
 
 
-class NotKept(Exception):
-    """An outline is not in the index any more."""
+class Missing:
+    """Outlines that are not in the index any more: whoever asked makes them, and asks again."""
 
-    def __init__(self, oid: Oid, path: str) -> None:
-        super().__init__(oid)
-        self.oid, self.path = oid, path
+    def __init__(self) -> None:
+        self.wanted: dict[Oid, str] = {}
+        """By blobs, paths that say their language."""
+        self._tried: set[Oid] = set()
+
+    def note(self, oid: Oid, path: str) -> None:
+        if oid not in self._tried:
+            self.wanted[oid] = path
+
+    def taken(self) -> list[tuple[Oid, str]]:
+        """What is to be made; what is missing after that has none."""
+        found = list(self.wanted.items())
+        self._tried |= self.wanted.keys()
+        self.wanted.clear()
+        return found
 
 
 class KeptOutlines:
     """Outlines from the index only."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, missing: Missing) -> None:
         self._connection = connection
-        self.paths: dict[Oid, str] = {}
+        self._missing = missing
 
     def outline(
         self, oid: Oid, language: languages.Language, data: bytes
@@ -81,7 +93,8 @@ class KeptOutlines:
             found = cache.decoded(raw)
             if found is not None:
                 return found
-        raise NotKept(oid, f"any.{language.name}")
+        self._missing.note(oid, f"any{language.suffixes[0]}")
+        return None
 
     def part(self, oid: Oid, language: languages.Language, data: bytes) -> symbols.Outline | None:
         return self.outline(oid, language, data)
@@ -91,13 +104,19 @@ class Aim:
     """Finds what selectors name, at one commit that was followed."""
 
     def __init__(
-        self, connection: sqlite3.Connection, git: Git, commit: Oid, number: int, below: str = ""
+        self,
+        connection: sqlite3.Connection,
+        git: Git,
+        commit: Oid,
+        number: int,
+        below: str = "",
+        missing: Missing | None = None,
     ) -> None:
         self._connection = connection
         self._git = git
         self._commit = commit
         self.line = kept.Line(number)
-        self._files = library.Library(git, KeptOutlines(connection))
+        self._files = library.Library(git, KeptOutlines(connection, missing or Missing()))
         self._finder = selecting.Finder(self._files, commit, below)
 
     def close(self) -> None:
@@ -136,14 +155,20 @@ class Aim:
         return self.line.step(self._connection, path)
 
     def _node(self, key: str) -> Target:
-        row = self._connection.execute(_LAST_OF, (key,)).fetchone()
-        if row is None:
+        rows = self._connection.execute(_EVENTS_OF, (key,)).fetchall()
+        if not rows:
             raise errors.NotFound(
                 "The index has no such node.",
-                hint="Bring it up to date with `tether lineage rebuild`.",
+                hint="Bring the index up to date with `tether lineage rebuild`.",
             )
-        number, kind, event = row
-        return self._of_event(key, "file" if kind == "file" else "symbol", event, number)
+        past = kept.past(self._connection, self.line.number)
+        for number, kind, event, commit_no in rows:
+            if commit_no in past:
+                return self._of_event(key, "file" if kind == "file" else "symbol", event, number)
+        raise errors.NotFound(
+            f"This code was not there yet in commit {self._commit[:12]}, or is on another branch.",
+            hint="Ask without --as-of, or where the branch is checked out.",
+        )
 
     def _file(self, selector: str, path: str, fallback: str = "") -> Target:
         placed = self.line.placed(self._connection, path)
@@ -157,6 +182,7 @@ class Aim:
         return found._replace(fallback=fallback, place=path, path=path)
 
     def _gone_file(self, selector: str, path: str) -> Target:
+        path = self._moved_to(path)
         step = self._was(path)
         if step is None:
             raise errors.NotFound(
@@ -169,19 +195,27 @@ class Aim:
         for event, change in kept.buried(self._connection, self.line, path):
             if change.before is not None and change.before.kind == "file":
                 return self._of_event(selector, "file", event)
-        moved = self._moved(path, step.commit_no)
-        if moved is None:
-            raise errors.NotFound(
-                f"What became of the file {text.one_line(path, 200)} is not known.", hint=FORMS
-            )
-        return self._node(moved)._replace(selector=selector)
+        raise errors.NotFound(
+            f"What became of the file {text.one_line(path, 200)} is not known.", hint=FORMS
+        )
 
-    def _moved(self, path: str, commit_no: int) -> str | None:
-        """The node of a file that a commit moved elsewhere."""
-        for key, kinds, raw in self._connection.execute(_MOVED, (commit_no,)):
+    def _moved_to(self, path: str) -> str:
+        """Where a file went that is not at its path any more, on the way to this commit."""
+        seen = {path}
+        while True:
+            step = self._was(path)
+            moved = self._move(path, step.commit_no) if step and not step.oid else None
+            if moved is None or moved in seen:
+                return path
+            path = moved
+            seen.add(path)
+
+    def _move(self, path: str, commit_no: int) -> str | None:
+        """The path to which a commit moved a file."""
+        for kinds, raw in self._connection.execute(_MOVED, (commit_no,)):
             change, _ = kept.change_in(self._commit, kinds, raw)
-            if change.before is not None and change.before.path == path:
-                return str(key)
+            if change.before is not None and change.before.path == path and change.after:
+                return change.after.path
         return None
 
     def _directory(self, selector: str, path: str) -> Target:
@@ -217,10 +251,11 @@ class Aim:
     def _symbol(self, selector: str, words: str) -> Target:
         try:
             found = self._finder.find(words)
-        except errors.NotFound:
+        except errors.NotFound as problem:
             gone = self._gone_symbol(selector, words)
             if gone is None and (missed := self._never(words)):
                 raise missed from None
+            gone = gone or self._whole(selector, words, problem)
             if gone is None:
                 raise
             return gone
@@ -237,18 +272,31 @@ class Aim:
             line=symbol.line,
         )
 
+    def _whole(self, selector: str, words: str, problem: errors.NotFound) -> Target | None:
+        """The file, where a line stands in no symbol, or no symbol of it can be read."""
+        split = self._finder.split(words)
+        path, _, lines = words.rpartition(":") if split is None else (split[0], "", "")
+        entry = self._finder.entry(path) if path else None
+        if entry is None or entry.kind != "blob":
+            return None
+        is_lines = split is None and lines[:1].isdigit()
+        if not is_lines and self._files.source(entry.path, entry.oid) is not None:
+            return None
+        why = problem.message.rstrip(".")
+        return self._file(selector, entry.path, f"{why[:1].lower()}{why[1:]}")
+
     def _gone_symbol(self, selector: str, words: str) -> Target | None:
         """A symbol that a file had once, by its name."""
         split = self._finder.split(words)
         if split is None:
             return None
         path, name = split
-        step = self._was(path)
-        if step is not None and not step.oid and (moved := self._moved(path, step.commit_no)):
-            there = self._node(moved)
-            if not there.is_gone:
-                found = self._symbol(selector, f"{there.path}#{name}")
-                return found._replace(selector=selector)
+        moved = self._moved_to(path)
+        if moved != path:
+            entry = self._finder.entry(moved)
+            if entry is not None:
+                return self._symbol(selector, f"{moved}#{name}")
+            path = moved
         for event, change in kept.buried(self._connection, self.line, path):
             before = change.before
             if before and before.kind != "file" and kept.is_called(before, name):

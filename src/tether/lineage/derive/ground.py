@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 
 from tether import clock
@@ -17,8 +18,8 @@ _NODE = (
 )
 _CALLED = "SELECT DISTINCT node FROM identity_events WHERE name = ? LIMIT ?"
 _CHANGES = "SELECT kinds, change FROM identity_events WHERE node = ?"
-# Of a name that so many have had, nobody can tell whom a text means.
-_MANY = 50
+# A name that more than this have had, on any branch, is not looked up.
+_MOST = 2000
 
 
 class Node(NamedTuple):
@@ -64,9 +65,13 @@ class Ground:
                 return Node(key, "file" if not name else "symbol")
         return None
 
+    @functools.cached_property
+    def _past(self) -> frozenset[int]:
+        return kept.past(self._connection, self.line.number)
+
     def since(self, node: Node) -> str:
         """When something was first seen, RFC 3339 in UTC; empty if nobody saw it."""
-        born = kept.born(self._connection, node.key)
+        born = kept.born(self._connection, node.key, self._past.__contains__)
         return clock.text(born.at_ms) if born else ""
 
     def names(self, path: str) -> tuple[str, ...] | None:
@@ -85,8 +90,8 @@ class Ground:
 
     def called(self, name: str) -> list[Node]:
         """The symbols that are called so, wherever they stand."""
-        rows = self._connection.execute(_CALLED, (short(name), _MANY + 1)).fetchall()
-        if len(rows) > _MANY:
+        rows = self._connection.execute(_CALLED, (short(name), _MOST + 1)).fetchall()
+        if len(rows) > _MOST:
             return []
         paths = {path for (node,) in rows for path in self._paths(node)}
         found: dict[model.Key, Node] = {}

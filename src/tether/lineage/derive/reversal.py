@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from tether import clock
 from tether.evidence.history import commits as history
 from tether.git import Git, Oid
+from tether.lineage import kept
 from tether.lineage.derive import undoing
 from tether.lineage.edges import ledger, model
 
@@ -18,12 +20,14 @@ _CURSOR = "SELECT cursor FROM derivation_cursors WHERE deriver = ?"
 _KEEP = "INSERT OR REPLACE INTO derivation_cursors VALUES (?, ?)"
 _LAST = "SELECT coalesce(max(number), 0) FROM identity_commits"
 _NEW = "SELECT number, oid FROM identity_commits WHERE number > ? ORDER BY number"
-_NUMBER = "SELECT number FROM identity_commits WHERE oid LIKE ? || '%' LIMIT 2"
+_NUMBER = "SELECT number FROM identity_commits WHERE oid >= ? AND oid < ? || 'g' LIMIT 2"
 _CALLED = """
 SELECT c.number FROM activities AS a JOIN identity_commits AS c ON c.oid = a.record
 WHERE a.file = (SELECT id FROM evidence_files WHERE path = ?) AND a.text = ? AND c.number < ?
-ORDER BY c.number DESC LIMIT 1
+ORDER BY c.number DESC LIMIT 20
 """
+# A message that names more commits than this says nothing of any.
+_MOST_NAMED = 50
 # What is as it was at some time before, or is gone.
 _SUSPECTED = """
 SELECT e.number, e.commit_no FROM identity_events AS e
@@ -116,16 +120,20 @@ def _stated(
     for commit in git.commits(set(numbers) - git.missing(numbers)):
         number = numbers[commit.oid]
         named = undoing.stated(commit.body)
-        for word in named:
-            of = connection.execute(_NUMBER, (word,)).fetchall()
-            if len(of) == 1 and of[0][0] < number:
+        for word in named[:_MOST_NAMED]:
+            of = connection.execute(_NUMBER, (word, word)).fetchall()
+            if len(of) == 1 and _is_before(connection, of[0][0], number):
                 yield number, of[0][0], undoing.STATED, 0
         title = undoing.reverted_title(commit.subject) if not named else ""
-        row = None
-        if title:
-            row = connection.execute(_CALLED, (history.COMMITS, title, number)).fetchone()
-        if row is not None:
-            yield number, row[0], undoing.STATED, 0
+        bound = (history.COMMITS, title, number)
+        rows = connection.execute(_CALLED, bound).fetchall() if title else []
+        own = (of for (of,) in dict.fromkeys(rows) if _is_before(connection, of, number))
+        for of_no in itertools.islice(own, 1):
+            yield number, of_no, undoing.STATED, 0
+
+
+def _is_before(connection: sqlite3.Connection, earlier: int, later: int) -> bool:
+    return earlier != later and kept.is_before(connection, earlier, later)
 
 
 def _seen(connection: sqlite3.Connection, since: int) -> Iterator[tuple[int, int, float, int]]:
