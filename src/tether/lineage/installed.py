@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import functools
-from importlib import metadata
-
 from tether import errors
-from tether.lineage import languages
+from tether.lineage import languages, packages
 
 # Its nodes free what they do not own: reading positions ends the process (py-tree-sitter #472).
 _CRASHING = ("0.26.0",)
 HINT = "Install Tether with its extra, in a clone: pip install '.[lineage]'"
 
 
-@functools.cache
 def version() -> str | None:
     """The version of the parser; None if it is not installed."""
-    try:
-        return metadata.version("tree-sitter")
-    except metadata.PackageNotFoundError:
-        return None
+    return packages.version("tree-sitter") or None
 
 
 def problem() -> str:

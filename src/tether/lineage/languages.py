@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from importlib import metadata
 
 from tether.hints import Literal, NamedTuple
+from tether.lineage import packages
 
 # Another number makes every file be parsed again, because symbols come out otherwise.
 EXTRACTOR_VERSION = 3
@@ -113,7 +113,5 @@ def family(path: str) -> str:
 @functools.cache
 def version_of(language: Language) -> str:
     """What a cached outline depends on beside the content; empty if the grammar is missing."""
-    try:
-        return f"{language.name} {metadata.version(language.package)} {EXTRACTOR_VERSION}"
-    except metadata.PackageNotFoundError:
-        return ""
+    found = packages.version(language.package)
+    return f"{language.name} {found} {EXTRACTOR_VERSION}" if found else ""
