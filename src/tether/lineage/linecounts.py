@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
 
 from tether.hints import NamedTuple
@@ -15,7 +14,7 @@ class Counts(NamedTuple):
 
 
 NONE = Counts(0, 0)
-_MOST_PAIRS = 100_000
+_MOST_PAIRS = 200_000_000
 
 
 def between(before: bytes, after: bytes) -> Counts:
@@ -45,17 +44,24 @@ def _cut(text: bytes, start: int, last: int) -> list[bytes]:
 
 
 def _kept(olds: list[bytes], news: list[bytes]) -> int:
-    """How many lines stand in both, in one order: as many as can be."""
-    places: dict[bytes, list[int]] = {}
-    for number, line in enumerate(olds):
-        places.setdefault(line, []).append(number)
-    if sum(len(places.get(line, ())) for line in news) > _MOST_PAIRS:
+    """How many lines stand in both, in one order: as many as can be.
+
+    The rows of the table of longest common subsequences, of which only where each grows is kept, as
+    the zeros of a number (Hyyrö, 2004): a whole row is one addition.
+    """
+    places: dict[bytes, int] = {}
+    shared = set(news)
+    count = 0
+    for line in olds:
+        if line in shared:
+            places[line] = places.get(line, 0) | 1 << count
+            count += 1
+    if count * len(news) > _MOST_PAIRS:
         # Nobody reads all of that one by one, whatever their order is.
         return (Counter(olds) & Counter(news)).total()
-    # Where the shortest way ends that keeps so many lines.
-    ends: list[int] = []
+    row = whole = (1 << count) - 1
     for line in news:
-        for number in reversed(places.get(line, ())):
-            place = bisect_left(ends, number)
-            ends[place : place + 1] = [number]
-    return len(ends)
+        grows = row & places.get(line, 0)
+        if grows:
+            row = row + grows | row - grows
+    return count - (row & whole).bit_count()
