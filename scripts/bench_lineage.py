@@ -92,7 +92,7 @@ def _times(each: Figures) -> list[tuple[str, Figures]]:
     new = each["new_commit"]
     found = [("`why`, warm", each["why"]["warm"]), ("`why`, cold", each["why"]["cold"])]
     if new["commits"]:
-        found += [("one new commit", new["both"]), ("the same, as a command", new["process"])]
+        found += [("one new commit", new["warm"]), ("the same, as a command", new["process"])]
     crowded = each["crowded"]
     if crowded:
         there = f"{crowded['edges']:,} edges"

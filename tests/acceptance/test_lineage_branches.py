@@ -181,13 +181,13 @@ from tether.lineage import chronicler, identities, kept
 derive = chronicler.Chronicler._derive
 
 
-def late(self, tip):
+def late(self, tip, look):
     # What `lineage rebuild --force` of another process does first.
     chronicler.Chronicler._derive = derive
     known = identities.Identities(self.sources.store_dir)
     known._begin(kept.boundary_of([]))
     known.close()
-    return derive(self, tip)
+    return derive(self, tip, look)
 
 
 chronicler.Chronicler._derive = late

@@ -161,7 +161,7 @@ def _times(each: dict[str, Any]) -> list[str]:
     new = each["new_commit"]
     rows = {"why, warm": each["why"]["warm"], "why, cold": each["why"]["cold"]}
     if new["commits"]:
-        rows |= {"one new commit": new["both"], "the same, cold": new["process"]}
+        rows |= {"one new commit": new["warm"], "the same, cold": new["process"]}
     return [_time(name, cost) for name, cost in rows.items()]
 
 

@@ -63,6 +63,18 @@ class Brought(NamedTuple):
     """None if the index could not be written."""
 
 
+class _Once:
+    """Something that is done when it is first asked for."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work: Callable[[], None] | None = work
+
+    def __call__(self) -> None:
+        work, self._work = self._work, None
+        if work is not None:
+            work()
+
+
 class Chronicler:
     """Answers for one checkout."""
 
@@ -82,12 +94,13 @@ class Chronicler:
         from tether.lineage import following
 
         sources, commits, events = self.sources, 0, 0
+        look = _Once(sources.look)
         for _ in range(_MAX_ATTEMPTS):
             place = (sources.place, sources.store_dir, tip)
-            built = following.bring(*place, anew=anew, tell=self._tell)
+            built = following.bring(*place, anew=anew, tell=self._tell, meanwhile=look)
             commits, events, anew = commits + built.commits, events + built.events, False
             built = built._replace(commits=commits, events=events)
-            derived = self._derive(tip) if built.is_kept else None
+            derived = self._derive(tip, look) if built.is_kept else None
             # Somebody else may have begun anew meanwhile.
             if derived is not None or not built.is_kept:
                 break
@@ -96,17 +109,16 @@ class Chronicler:
     def refresh(self, tip: Oid) -> bool:
         """Bring forward what is new, if that is little; whether the commit is known now."""
         boundary = kept.boundary_of(self.git.shallow())
+        look = _Once(self.sources.look)
         if not self._index.read(lambda c: kept.is_known(c, tip, boundary)):
-            if not self._is_little(tip):
-                return False
             from tether.lineage import following
 
-            sources = self.sources
-            built = following.bring(sources.place, sources.store_dir, tip, tell=self._tell)
-            if not built.is_kept:
+            place = (self.sources.place, self.sources.store_dir, tip)
+            brought = following.bring(*place, tell=self._tell, most=_FEW_COMMITS, meanwhile=look)
+            if not brought.is_kept:
                 return False
         if self._token(tip) != self._kept_token():
-            self._derive(tip)
+            self._derive(tip, look)
         return True
 
     def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
@@ -172,14 +184,14 @@ class Chronicler:
             if row["verdict"] == "wrong"
         )
 
-    def _derive(self, tip: Oid) -> running.Derived | None:
+    def _derive(self, tip: Oid, look: _Once) -> running.Derived | None:
         """Bring the edges forward."""
         from tether.lineage.derive import running
 
         sources = self.sources
         if not sources.root:
             return running.Derived(0)
-        sources.look()
+        look()
         # Taken before anything is read: what changes meanwhile is read again the next time.
         token = self._token(tip)
         done = running.bring(
@@ -200,19 +212,6 @@ class Chronicler:
                 wait_seconds=5.0,
             )
         return done
-
-    def _is_little(self, tip: Oid) -> bool:
-        """Whether there is no more to follow than somebody who asks a question would wait for."""
-        from tether.lineage import identities
-
-        known = identities.Identities(self.sources.store_dir)
-        tips = known.tips()
-        known.close()
-        here = set(tips) - self.git.missing(tips) if tips else set()
-        if not here:
-            return False
-        log = self.git.log([tip], exclude=sorted(here), max_count=_FEW_COMMITS + 1)
-        return sum(1 for _ in log) <= _FEW_COMMITS
 
     @property
     def _token_name(self) -> str:

@@ -32,8 +32,14 @@ def bring(
     anew: bool = False,
     tell: Tell = lambda _: None,
     parsers: int | None = None,
+    most: int | None = None,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> identities.Built:
-    """Follow all files and symbols up to a commit, from what is known or from the beginning."""
+    """Follow all files and symbols up to a commit, from what is known or from the beginning.
+
+    With `most` only if some commits are known, and no more than so many are new. What is to be done
+    `meanwhile` is done while the process that follows begins.
+    """
     git = Git(place)
     known = identities.Identities(store_dir)
     count = events = 0
@@ -41,10 +47,17 @@ def bring(
     try:
         if not anew and known.knows(tip, kept.boundary_of(git.shallow())):
             return identities.Built(tip, 0, 0, is_anew=False, is_kept=True)
+        refused = identities.Built(tip, 0, 0, is_anew=False, is_kept=False)
+        if most is not None and not known.tips():
+            return refused
         with sandbox.Sandbox(place, store_dir) as box:
             box.start()
             while True:
-                window = list(_window(git, known, tip, anew=anew))
+                window = list(_window(git, known, tip, anew=anew, most=most))
+                if most is not None and count + len(window) > most:
+                    return refused
+                if not count:
+                    meanwhile()
                 files = _files(window)
                 if len(files) > _FEW:
                     _prepare(place, store_dir, files, tell, parsers or _cores())
@@ -60,13 +73,15 @@ def bring(
         tell("")
 
 
-def _window(git: Git, known: identities.Identities, tip: Oid, *, anew: bool) -> Iterator[Commit]:
-    """The next commits that are not known, with so many files together."""
+def _window(
+    git: Git, known: identities.Identities, tip: Oid, *, anew: bool, most: int | None
+) -> Iterator[Commit]:
+    """The next commits that are not known, with so many files together; one more than the most."""
     tips = set() if anew else set(known.tips())
     here = tips - git.missing(tips) if tips else tips
     log = git.log([tip], exclude=sorted(here), parents_first=True, with_merges=True)
     count = 0
-    for commit in log:
+    for commit in itertools.islice(log, None if most is None else most + 1):
         yield commit
         count += len(commit.changes)
         if count > _WINDOW_FILES:

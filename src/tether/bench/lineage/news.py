@@ -16,7 +16,6 @@ from tether.bench import processes
 from tether.bench.lineage import costs, samples, scene
 from tether.git import Git, Oid
 from tether.hints import Any
-from tether.lineage import following
 
 _TASK = (
     "SELECT key FROM lineage_nodes WHERE kind = 'task'"
@@ -31,15 +30,13 @@ def measure(here: scene.Scene, rounds: int, seed: int) -> dict[str, Any]:
         task = opened.who.ask(lambda connection: connection.execute(_TASK).fetchone())
         subject = f"{str(task[0]).rpartition(':')[2]}: " if task else ""
         commits = _commits(here, edits, subject)
-        warm = _warm(here, opened, itertools.islice(commits, rounds + 1))
+        warm = _warm(opened, itertools.islice(commits, rounds + 1))
     if not warm:
         return {"commits": 0}
     return {
         "commits": len(warm),
         "names_a_task": bool(task),
-        "identities": costs.milliseconds([first for first, _ in warm]),
-        "edges": costs.milliseconds([second for _, second in warm]),
-        "both": costs.milliseconds([sum(each) for each in warm]),
+        "warm": costs.milliseconds(warm),
         "process": _cold(here, itertools.islice(commits, rounds + 1)),
     }
 
@@ -57,18 +54,14 @@ def _commits(here: scene.Scene, edits: Iterator[samples.Edit], subject: str) -> 
             yield made.oid
 
 
-def _warm(
-    here: scene.Scene, opened: scene.Opened, commits: Iterator[Oid]
-) -> list[tuple[float, float]]:
-    """Seconds for the identities and for the edges of each."""
+def _warm(opened: scene.Opened, commits: Iterator[Oid]) -> list[float]:
+    """Seconds for each, by a process that goes on."""
     found = []
     for oid in commits:
         start = time.perf_counter()
-        following.bring(here.place, here.store_dir, oid)
-        middle = time.perf_counter()
         if not opened.who.refresh(oid):
             raise processes.Failed("a commit on top of the last one could not be followed")
-        found.append((middle - start, time.perf_counter() - middle))
+        found.append(time.perf_counter() - start)
     # The first one fills the caches.
     return found[1:]
 

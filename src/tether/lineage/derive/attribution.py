@@ -25,13 +25,9 @@ from tether.store import port
 
 FILES, SYMBOLS = "commit-grep", "kg-attribution"
 _SAID = """
-SELECT record, group_concat(said, ' ') FROM (
-    SELECT DISTINCT
-        a.record, a.task_source || ':' || a.task || '=' || a.kind || '/' || a.what AS said
-    FROM activities AS a JOIN identity_commits AS c ON c.oid = a.record
-    WHERE a.file = (SELECT id FROM evidence_files WHERE path = ?) AND a.task <> ''
-    ORDER BY 1, 2
-) GROUP BY record
+SELECT a.record, a.task_source || ':' || a.task || '=' || a.kind || '/' || a.what
+FROM activities AS a CROSS JOIN identity_commits AS c ON c.oid = a.record
+WHERE a.file = (SELECT id FROM evidence_files WHERE path = ?) AND a.task <> ''
 """
 _SUBJECT = (
     "SELECT text FROM activities"
@@ -107,7 +103,7 @@ class Plan(NamedTuple):
 def look(connection: sqlite3.Connection, held: Claims | None) -> Plan:
     """What commits and claims say that is not written down yet."""
     known = ledger.known(connection, FILES, "")
-    said = dict(connection.execute(_SAID, (history.COMMITS,)).fetchall())
+    said = _said(connection)
     fresh = [oid for oid, stamp in said.items() if known.get(oid) != stamp]
     commits = _Commits(connection)
     inputs = list(_own(commits, said, fresh))
@@ -156,6 +152,14 @@ class _Commits:
     def numbered(self, number: int) -> _Commit:
         row = self._connection.execute(_NUMBERED, (number,)).fetchone()
         return _Commit(*row)
+
+
+def _said(connection: sqlite3.Connection) -> dict[str, str]:
+    """What each commit that was followed says, as a stamp."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for oid, each in connection.execute(_SAID, (history.COMMITS,)):
+        found[oid].add(each)
+    return {oid: " ".join(sorted(some)) for oid, some in found.items()}
 
 
 def _of(said: str) -> list[crediting.Credit]:

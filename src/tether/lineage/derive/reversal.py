@@ -60,20 +60,19 @@ INSERT INTO commit_undone VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET
     confidence = max(confidence, excluded.confidence), symbols = max(symbols, excluded.symbols)
 """
 _PAIRS = """
-SELECT u.commit_no, c.oid, c.at, o.oid, u.confidence, u.symbols, s.key, s.sure, t.key, t.sure
+SELECT u.commit_no, c.oid, c.at, o.oid, u.confidence, u.symbols,
+       n.key, max(s.confidence), m.key, max(t.confidence)
 FROM commit_undone AS u
+CROSS JOIN commit_tasks AS s ON s.commit_no = u.commit_no
+CROSS JOIN commit_tasks AS t ON t.commit_no = u.of_no
+JOIN lineage_nodes AS n ON n.id = s.task
+JOIN lineage_nodes AS m ON m.id = t.task
 JOIN identity_commits AS c ON c.number = u.commit_no
 JOIN identity_commits AS o ON o.number = u.of_no
-JOIN (
-    SELECT commit_no, key, max(confidence) AS sure FROM commit_tasks
-    JOIN lineage_nodes ON id = task GROUP BY commit_no, key
-) AS s ON s.commit_no = u.commit_no AND s.sure >= 0.6
-JOIN (
-    SELECT commit_no, key, max(confidence) AS sure FROM commit_tasks
-    JOIN lineage_nodes ON id = task GROUP BY commit_no, key
-) AS t ON t.commit_no = u.of_no AND t.sure >= 0.6
-WHERE s.key <> t.key
-ORDER BY u.commit_no, s.key, t.key, u.of_no
+WHERE s.task <> t.task
+GROUP BY u.commit_no, u.of_no, s.task, t.task
+HAVING max(s.confidence) >= 0.6 AND max(t.confidence) >= 0.6
+ORDER BY u.commit_no, n.key, m.key, u.of_no
 """
 
 
