@@ -282,6 +282,17 @@ def test_a_subject_with_ten_ids_is_a_list(is_work: bool) -> None:
     assert set(about(" ".join(ids[:9] * 2), is_work=is_work).values()) == {kind}, "nine, twice"
 
 
+def test_what_a_body_refers_to_is_worked_on_unless_the_subject_names_a_task() -> None:
+    def of(subject: str) -> dict[str, str]:
+        body = "Since PROJ-1.\n\nRefs: PROJ-2, PROJ-3"
+        found = commit_messages.read(FINDER, subject, body, is_merge=False, is_work=True)
+        return {each.id: each.what for each in found}
+
+    named, done = commit_messages.NAMED, "committed"
+    assert of("Fix it") == {"PROJ-1": named, "PROJ-2": done, "PROJ-3": done}
+    assert of("PROJ-2: Fix it") == {"PROJ-1": named, "PROJ-2": done, "PROJ-3": named}
+
+
 @pytest.mark.parametrize(
     ("subject", "task", "is_named"),
     [

@@ -36,9 +36,15 @@ _TYPES = (
 # How a body says of what task its commit is: `Closes it`, `(it)` behind what was done, `it: …`.
 _VERB = re.compile(
     r"\b(?:(?:clos(?:e|es|ed|ing)|fix(?:es|ed|ing)?|resolv(?:e|es|ed|ing)|complet(?:e|es|ed|ing)"
-    r"|implement(?:s|ed|ing)?|address(?:es|ed|ing)?|finish(?:es|ed|ing)?|part of|work on|refs?"
-    r"|references|tests? for):?(?: (?:the )?(?:task|issue|ticket|bead|story))?"
+    r"|implement(?:s|ed|ing)?|address(?:es|ed|ing)?|finish(?:es|ed|ing)?|part of|work on"
+    r"|tests? for):?(?: (?:the )?(?:task|issue|ticket|bead|story))?"
     r"|(?:task|issue|ticket|bead|jira|story):) {0,2}[#\[(\"'`]{0,2}$",
+    re.IGNORECASE,
+)
+# The same, unless the subject names the task: then these are others, to read on.
+_REFERS = re.compile(
+    r"\brefs?(?:erences)?:?(?: (?:the )?(?:task|issue|ticket|bead|story))?"
+    r" {0,2}[#\[(\"'`]{0,2}$",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"[-*+\u2022\s\[(#]{0,12}")
@@ -121,7 +127,7 @@ def _says_done(before: str, after: str, *, is_named: bool) -> bool:
         return True
     if is_named:
         return False
-    if _ADDRESS.search(before):
+    if _REFERS.search(before) or _ADDRESS.search(before):
         return True
     if _BULLET.fullmatch(before):
         return after[:1] in ("", "\n", "\r", ":", "]", ")") or after in (" -", ": ", ". ")
