@@ -449,6 +449,12 @@ def test_a_task_that_is_not_sure_explains_nothing() -> None:
     assert lines(story(perhaps), min_confidence=0.5)[1].startswith("T9 (no record, Ann) changed it")
 
 
+def test_a_large_commit_is_for_the_task_that_it_names() -> None:
+    large = commit("1", "2026-03-05", subject="T9: move", files=300)
+    moved = step(large, "move", "T9", "T8", sure=0.5, named=("task:work:T9",))
+    assert "(2026-03-05, Ann, for T9, perhaps for T8, 300 files)" in lines(story(moved))[2]
+
+
 def test_a_claim_of_creation_needs_a_commit_that_introduced_it() -> None:
     assert not any("created" in each for each in lines(story(LATER)))
 

@@ -71,6 +71,8 @@ class Step(NamedTuple):
     """`split from a.py#run`, `took in b.py#go`: in words."""
     is_ancestor: bool = False
     """Whether it happened to what this was split from, before that."""
+    named: tuple[str, ...] = ()
+    """Those of them that the commit as a whole is surely for, however little that says of this."""
 
 
 class Relation(NamedTuple):

@@ -135,10 +135,13 @@ def _among(step: Step) -> str:
 def _by_commit(chapter: Chapter, told: Outline) -> str:
     """`commit abc1234 (2026-01-02, Ann) changed it, +3 lines: “Fix the bell”`."""
     [step] = chapter.steps
-    perhaps = [told.names.called(key) for key, sure in step.tasks if sure >= MAYBE]
+    meant = [key for key, sure in step.tasks if sure >= MAYBE]
+    surely = [told.names.called(key) for key in meant if key in step.named]
+    perhaps = [told.names.called(key) for key in meant if key not in step.named]
     known = [
         wording.day(step.commit.at),
         wording.person(step.commit.author),
+        f"for {wording.listed(surely)}" if surely else "",
         f"perhaps for {wording.listed(perhaps)}" if perhaps else "",
     ]
     if chapter.phase == phases.CREATED:

@@ -64,10 +64,12 @@ def of_events(
         commit = facts.commits.get(change.commit) or model.Commit(
             change.commit, clock.text(each.at_ms), "", "", each.files
         )
+        given = facts.credits.get(each.commit_no, ())
         yield model.Step(
             commit=commit._replace(files=each.files),
             kinds=change.kinds,
-            tasks=_tasks(facts.credits.get(each.commit_no, ()), each),
+            tasks=_tasks(given, each),
+            named=tuple(sorted(e.task for e in given if e.confidence >= graph.SURE)),
             before=called(change.before) if is_renamed(change) else "",
             after=called(change.after or change.before),
             added=each.added,
