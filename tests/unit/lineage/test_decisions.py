@@ -802,7 +802,7 @@ def edges_of(*files: tuple[str, str], tree: tuple[str, ...] = ()) -> list[graph.
     all_ = decisions.named(each for path, text in files for each in read(text, path))
     register = decisions.Register(all_)
     found = decisions.Tree(tree)
-    return [edge for each in all_ for edge in decisions.edges(each, register, found)]
+    return [edge for each in all_ for edge in decisions.edges(each, register, found.meant)]
 
 
 def told(edges: list[graph.Edge]) -> list[tuple[str, str, str, float]]:

@@ -6,7 +6,6 @@ checkout is a scope of its own: branches say different things.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,6 +23,7 @@ from tether.lineage.derive import (
     external,
     ground,
     hinges,
+    meanings,
     sentences,
     written,
 )
@@ -35,12 +35,18 @@ from tether.tasks.sources import finding, patterns
 TEXT, DECLARED, REVIEW, LINK = "task-text", "declared", "review-cite", "runtime-link"
 DECISIONS, DOCUMENTS, EXTERNAL = "adr-text", "doc-mention", "external"
 # Another number makes everybody read all texts again: change it with what is made of them.
-_VERSION = "3"
+_VERSION = "4"
 _OF_TASKS = (TEXT, DECLARED, REVIEW, LINK)
 _MAX_DOCUMENT_BYTES = 1024 * 1024
 _MAX_DOCUMENTS = 5000
 _MAX_EXPANDED = 100
 _TEXTS = ("description", "plan", "result", "error")
+_RESULTS = ("result", "error")
+# What a task that was cancelled meant to do to others, and did not.
+_DEEDS = ("supersedes", "extends", "reverts")
+_MEANT = 0.4
+# A document that calls something as it was called before is not read by those who renamed it.
+_FORMER = documents.LESS_SURE
 
 
 Find = Callable[[str], list[patterns.Found]]
@@ -116,6 +122,7 @@ class _Reader:
         for key in keys:
             self._ids.setdefault(model.label(key), []).append(key)
         self._kinds: dict[model.Key, model.Kind] = {}
+        self._meanings = meanings.Meanings(standing, self._entries, self._notes)
         self.problems: list[str] = []
 
     def resolve(self, word: str) -> model.Key | None:
@@ -169,14 +176,14 @@ class _Reader:
         edges: dict[str, list[model.Edge]] = {TEXT: [], DECLARED: [], REVIEW: [], LINK: []}
         for edge in found.edges:
             is_link = edge.type == "follows-up"
-            some = self._expanded(edge) if edge.detail.get("is_pattern") else [edge]
-            edges[LINK if is_link else DECLARED] += map(self._grounded, some)
+            edges[LINK if is_link else DECLARED] += map(self._grounded, self._expanded(edge))
         edges[LINK] += self._follow_up(key, task)
         for field in _TEXTS:
             value = written.field(task.fields, field)
-            edges[TEXT] += self._said(key, value, field, task)
-        for value in task.reviews:
-            edges[REVIEW] += self._said(key, value, "review", task)
+            at = task.closed_at if field in _RESULTS else ""
+            edges[TEXT] += self._said(key, value, field, task, at)
+        for value, at in task.reviews:
+            edges[REVIEW] += self._said(key, value, "review", task, at)
         return edges
 
     def _follow_up(self, key: model.Key, task: written.Written) -> Iterator[model.Edge]:
@@ -190,46 +197,36 @@ class _Reader:
             yield model.Edge(key, "follows-up", self._ids[parent][0], 1.0, task.created_at, pointer)
 
     def _said(
-        self, key: model.Key, value: str, field: str, task: written.Written
+        self, key: model.Key, value: str, field: str, task: written.Written, at: str
     ) -> Iterator[model.Edge]:
         for said in sentences.read(value, self._here.find, key, field):
             pointer = f"file:{task.path}#field={field}"
             detail = {"verb": said.verb, "line": said.line, "text": said.text}
-            at = task.changed_at if field in ("result", "review", "error") else ""
-            at = at or task.created_at
+            is_void = task.status == "cancelled" and said.type in _DEEDS and said.subject == key
+            sure = min(said.confidence, _MEANT) if is_void else said.confidence
             yield model.Edge(
-                said.subject, said.type, said.object, said.confidence, at, pointer, detail
+                said.subject, said.type, said.object, sure, at or task.created_at, pointer, detail
             )
 
     def _expanded(self, edge: model.Edge) -> list[model.Edge]:
         """An edge to what a pattern stands for: its files, or as it is written if it is vague."""
-        paths = self._matching(edge.object.removeprefix("path:"))
+        if not edge.detail.get("is_pattern"):
+            return [edge]
+        paths = self._meanings.files(edge.object.removeprefix("path:"))
         if not 0 < len(paths) <= _MAX_EXPANDED:
             return [edge]
         return [edge._replace(object=model.path_key(path)) for path in paths]
-
-    def _matching(self, pattern: str) -> list[str]:
-        self._notes.pattern(pattern)
-        return self._tree.matching(pattern)
-
-    @functools.cached_property
-    def _tree(self) -> decisions.Tree:
-        return decisions.Tree(self._entries)
 
     def _grounded(self, edge: model.Edge) -> model.Edge:
         """An edge to a path as one to the file or symbol that stands there, or did so last."""
         if not edge.object.startswith("path:"):
             return edge
         path, name = edge.object.removeprefix("path:"), str(edge.detail.get("name", ""))
-        node = (self._last(path, name) if name else None) or self._last(path, "")
+        node = self._meanings.last(path, name) or self._meanings.last(path)
         if node is None:
             return edge
         self._kinds[node.key] = node.kind
         return edge._replace(object=node.key)
-
-    def _last(self, path: str, name: str) -> ground.Node | None:
-        self._notes.path(path)
-        return self._ground.last(path, name)
 
     def read_declarations(self) -> int:
         """`work/lineage.yaml`."""
@@ -242,27 +239,42 @@ class _Reader:
             return 1
         found = declared.file(raw)
         meant = declared.edges(found, self.resolve, path=path)
-        dated = self._dated(meant.edges)
+        dated = self._dated(meant.edges, path)
         stamp = self._stamp(_digest(raw + repr([each.at for each in dated]).encode()))
         if not self._is_new(DECLARED, path, stamp):
             self._notes.taken()
             return 0
         known_problems = len(self.problems)
         self.problems += [f"{path}: {each}" for each in (*found.problems, *meant.problems)]
-        edges = [self._grounded(each) for each in dated]
+        self.problems += [f"{path}: {each}" for each in self._unwritten(dated)]
+        every = (each for edge in dated for each in self._expanded(edge))
+        edges = [self._grounded(each) for each in every]
         edges += [edge for each in found.same_as if (edge := self._same(each, path))]
         stamp = self._unsettled(stamp, known_problems)
         self._say(DECLARED, [ledger.Said(path, stamp, tuple(edges), self._notes.taken())], [])
         return 1
 
-    def _dated(self, edges: Iterable[model.Edge]) -> list[model.Edge]:
-        """Edges of which nobody wrote down when: both ends were there before."""
+    def _unwritten(self, edges: Iterable[model.Edge]) -> Iterator[str]:
+        """Decisions that are named and that no file has: perhaps a slip, perhaps still to come."""
+        known = records.keys(self._connection, self._here.scope, "decision")
+        named = {key for each in edges for key in (each.subject, each.object)}
+        for key in sorted(named - known):
+            if key.startswith("decision:"):
+                yield f"no decision is called {text.one_line(model.label(key), 100)} here"
+
+    def _dated(self, edges: Iterable[model.Edge], path: str) -> list[model.Edge]:
+        """Edges of which nobody wrote down when: both ends were there before.
+
+        If nothing is known of them, then since the file that says so is there.
+        """
         some = list(edges)
+        own = self._ground.file(path)
+        since = self._ground.since(own) if own else ""
         ends = {key for each in some for key in (each.subject, each.object)}
         known = records.read(self._connection, ("", self._here.scope), ends)
         begun = {key: each.created_at for key, each in known.items()}
         return [
-            each._replace(at=max(begun.get(each.subject, ""), begun.get(each.object, "")))
+            each._replace(at=max(begun.get(each.subject, ""), begun.get(each.object, "")) or since)
             for each in some
         ]
 
@@ -272,22 +284,26 @@ class _Reader:
         if before is None or after is None:
             self.problems.append(f"{path}: {each.place}: this code is not known here")
             return None
+        at = self._ground.made(each.at) if each.at else self._ground.since(after)
+        if not at and each.at:
+            self.problems.append(f"{path}: {each.place}: the commit {each.at} is not known here")
         pointer, detail = f"file:{path}#field={each.place}", {"why": each.why}
-        return model.Edge(after, "same_as", before, 1.0, "", pointer, detail)
+        return model.Edge(after.key, "same_as", before.key, 1.0, at, pointer, detail)
 
-    def _code(self, reference: Reference) -> model.Key | None:
+    def _code(self, reference: Reference) -> ground.Node | None:
         """The node of some code, standing or gone."""
         if isinstance(reference, Word):
             return None
         if not isinstance(reference, Code):
-            self._kinds[reference] = "symbol"
-            return reference
-        path, name = reference
-        node = self._last(path, name)
-        if node is None:
-            return None
-        self._kinds[node.key] = node.kind
-        return node.key
+            node: ground.Node | None = ground.Node(reference, "symbol")
+        else:
+            node = self._meanings.last(*reference)
+            # A slip in a name must not mean the whole file.
+            if node is not None and reference.name and node.kind == "file":
+                node = None
+        if node is not None:
+            self._kinds[node.key] = node.kind
+        return node
 
     def read_decisions(self) -> int:
         """The decision files of the commit; together, because they name each other."""
@@ -302,11 +318,12 @@ class _Reader:
         read: list[decisions.Decision] = []
         for path, content in self._contents(wanted):
             read += decisions.read(path, content, self._here.find)
-        register = decisions.Register(named := decisions.named(read))
+        named = [self._since(each) for each in decisions.named(read)]
+        register = decisions.Register(named)
         edges = [
             self._grounded(edge)
             for each in named
-            for edge in decisions.edges(each, register, self._tree)
+            for edge in decisions.edges(each, register, self._meanings.places)
         ]
         for each in named:
             for place in each.governs:
@@ -318,6 +335,11 @@ class _Reader:
         records.forget(self._connection, self._here.scope, before - told.keys())
         records.keep(self._connection, self._here.scope, told)
         return 1
+
+    def _since(self, decision: decisions.Decision) -> decisions.Decision:
+        """A decision that says no date is as old as its file."""
+        node = None if decision.date else self._ground.file(decision.path)
+        return decision._replace(date=self._ground.since(node)) if node else decision
 
     def read_documents(self, tell: Callable[[str], None]) -> int:
         """The documents of the commit that name code."""
@@ -348,32 +370,18 @@ class _Reader:
     def _described(self, path: str, content: str) -> Iterator[model.Edge]:
         self._notes.path(path)
         for name in documents.names(content):
-            node = self._named(name)
-            section = self._ground.section(path, name.line) if node is not None else None
-            if node is None or section is None or section.key == node.key:
+            meant = self._meanings.named(name, path)
+            section = self._ground.section(path, name.line) if meant else None
+            if meant is None or section is None or section.key == meant.node.key:
                 continue
+            node = meant.node
             self._kinds[node.key], self._kinds[section.key] = node.kind, section.kind
             pointer = f"file:{path}#line={name.line}"
             detail = {"name": text.one_line(name.words, 100)}
             # It may have been told of later: `biography` looks at what stood there then.
             since = self._ground.since(section)
-            yield model.Edge(
-                section.key, "describes", node.key, name.confidence, since, pointer, detail
-            )
-
-    def _named(self, name: documents.Name) -> ground.Node | None:
-        """What a document means by a name, if only one thing is called so."""
-        if not name.is_path:
-            self._notes.name(name.words)
-            called = self._ground.called(name.words)
-            return called[0] if len(called) == 1 else None
-        pattern, _, symbol = name.words.partition("#")
-        found = self._matching(pattern)
-        if len(found) != 1:
-            return None
-        self._notes.path(found[0])
-        node = self._ground.symbol(found[0], symbol) if symbol else None
-        return node or self._ground.file(found[0])
+            sure = min(name.confidence, _FORMER) if meant.is_former else name.confidence
+            yield model.Edge(section.key, "describes", node.key, sure, since, pointer, detail)
 
     def read_links(self) -> int:
         """The links of other tools."""

@@ -6,6 +6,7 @@ that few things have.
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from tether.hints import NamedTuple
@@ -28,21 +29,31 @@ class Name(NamedTuple):
     line: int
     is_path: bool
     confidence: float
+    is_link: bool = False
+    """Whether it leads there from where the document stands, and not from the top."""
 
 
 def names(text: str) -> list[Name]:
     """The names in a document, each where it stands first."""
-    found: dict[str, Name] = {}
+    found: dict[tuple[str, bool], Name] = {}
     is_fenced = False
     for number, line in enumerate(text.split("\n"), start=1):
         if _FENCE.match(line):
             is_fenced = not is_fenced
         elif not is_fenced:
             for each in _in_line(line, number):
-                found.setdefault(each.words, each)
+                found.setdefault((each.words, each.is_link), each)
         if len(found) >= _MAX_NAMES:
             break
     return list(found.values())
+
+
+def target(link: str, path: str) -> str:
+    """The path that a link of a document leads to; empty if that is outside."""
+    if link.startswith("/"):
+        return posixpath.normpath(link.lstrip("/"))
+    found = posixpath.normpath(posixpath.join(posixpath.dirname(path), link))
+    return "" if found.startswith("..") else found
 
 
 def _in_line(line: str, number: int) -> list[Name]:
@@ -61,8 +72,8 @@ def _in_line(line: str, number: int) -> list[Name]:
             found.append(Name(called, number, is_path=False, confidence=sure))
     for match in _LINK.finditer(line):
         target = match[1].partition("#")[0]
-        if _PATH.fullmatch(target):
-            found.append(Name(target, number, is_path=True, confidence=SURE))
+        if _PATH.fullmatch(target.removeprefix("/")):
+            found.append(Name(target, number, is_path=True, confidence=SURE, is_link=True))
     return found
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import json
 import sqlite3
 
 from tether import clock
-from tether.git import Oid
+from tether.git import Oid, objects
 from tether.hints import NamedTuple
 from tether.lineage import cache, kept, symbols
 from tether.lineage.edges import model
@@ -18,6 +19,14 @@ _NODE = (
 )
 _CALLED = "SELECT DISTINCT node FROM identity_events WHERE name = ? LIMIT ?"
 _CHANGES = "SELECT kinds, change FROM identity_events WHERE node = ?"
+_NAMED = "SELECT node, commit_no, kinds, change FROM identity_events WHERE name = ? LIMIT ?"
+_PATHS = "SELECT DISTINCT path FROM identity_steps"
+_OF_NODE = (
+    "SELECT n.key, n.kind FROM identity_events AS e JOIN lineage_nodes AS n ON n.id = e.node"
+    " WHERE e.number IN (SELECT value FROM json_each(?)) AND e.node = ? LIMIT 1"
+)
+_MADE = "SELECT at FROM identity_commits WHERE oid >= ? AND oid < ? || 'g' LIMIT 2"
+_NUMBER = "SELECT id FROM lineage_nodes WHERE key = ?"
 # A name that more than this have had, on any branch, is not looked up.
 _MOST = 2000
 
@@ -74,6 +83,11 @@ class Ground:
         born = kept.born(self._connection, node.key, self._past.__contains__)
         return clock.text(born.at_ms) if born else ""
 
+    def made(self, commit: str) -> str:
+        """When a commit was made, by the beginning of its hash; empty if it is not known here."""
+        rows = self._connection.execute(_MADE, (commit, commit)).fetchall()
+        return clock.text(rows[0][0]) if len(rows) == 1 else ""
+
     def names(self, path: str) -> tuple[str, ...] | None:
         """What the symbols at a path are called; None if nothing stands there."""
         placed = self.line.placed(self._connection, path)
@@ -102,6 +116,41 @@ class Ground:
                 if node is not None and node.kind == "symbol":
                     found[node.key] = node
         return list(found.values())
+
+    def once(self, name: str, path: str = "") -> list[Node]:
+        """The symbols that were called so, at a path if one is given, and have another name now."""
+        rows = self._connection.execute(_NAMED, (short(name), _MOST + 1)).fetchall()
+        if len(rows) > _MOST:
+            return []
+        found = set()
+        for node, commit_no, kinds, raw in rows:
+            place = kept.change_in(_NOBODY, kinds, raw)[0].after
+            if place is not None and commit_no in self._past and kept.is_called(place, name):
+                found.add(node)
+        standing = (self._standing(each) for each in found if not path or path in self._paths(each))
+        return sorted(each for each in standing if each is not None)
+
+    def paths(self) -> set[str]:
+        """Where a file stood at any time, on any line."""
+        return {objects.as_path(raw) for (raw,) in self._connection.execute(_PATHS)}
+
+    def moved(self, path: str) -> Node | None:
+        """The file that stood at a path last, if it stands elsewhere now."""
+        placed = self.line.last(self._connection, path)
+        node = self._file(placed) if placed else None
+        rows = self._connection.execute(_NUMBER, (node.key,)).fetchall() if node else []
+        return self._standing(rows[0][0]) if rows else None
+
+    def _standing(self, node: int) -> Node | None:
+        """A node, if it stands somewhere."""
+        for path in sorted(self._paths(node)):
+            placed = self.line.placed(self._connection, path)
+            if placed is not None:
+                events = json.dumps([placed.file, *placed.versions])
+                rows = self._connection.execute(_OF_NODE, (events, node)).fetchall()
+                if rows:
+                    return Node(*rows[0])
+        return None
 
     def _paths(self, node: int) -> set[str]:
         """Where something stood at any time, on any line."""

@@ -16,6 +16,7 @@ from tether.tasks import states, workdir
 from tether.tasks.sources import model as lists
 
 _REVIEWED = ("review", "audit")
+_OVER = (states.DONE, "cancelled", states.ARCHIVED)
 
 
 class Task(NamedTuple):
@@ -37,8 +38,10 @@ class Written(NamedTuple):
     status: str
     agent: str
     created_at: str
-    changed_at: str
-    reviews: tuple[str, ...] = ()
+    closed_at: str
+    """When its result was written; empty while it is open."""
+    reviews: tuple[tuple[str, str], ...] = ()
+    """What was said by those who looked at it, each with when."""
 
 
 def tasks_of(work: workdir.Workdir, items: Mapping[ids.TaskKey, lists.Item]) -> Iterator[Task]:
@@ -70,7 +73,6 @@ def _of_file(work: workdir.Workdir, found: workdir.Found) -> Written | None:
     task, fields = loaded.task, loaded.document.fields
     history = fields.get("history")
     entries = [e for e in history if isinstance(e, dict)] if isinstance(history, list) else []
-    changed = [tasks.stamp(entry.get("at")) for entry in entries]
     status = "cancelled" if task.is_cancelled else task.state
     return Written(
         fields,
@@ -79,19 +81,27 @@ def _of_file(work: workdir.Workdir, found: workdir.Found) -> Written | None:
         status,
         task.owner,
         task.created_at,
-        max((task.completed_at, *changed, task.created_at)),
+        _closed(task, fields),
         tuple(_reviews(entries)),
     )
 
 
-def _reviews(entries: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """What was said of a task by those who looked at it."""
+def _closed(task: tasks.Task, fields: Mapping[str, Any]) -> str:
+    """When a task came to its end: what is noted of it afterwards does not change that."""
+    for name, when in (("cancelled", "at"), ("error", "timestamp")):
+        value = fields.get(name)
+        if isinstance(value, dict) and (at := tasks.stamp(value.get(when))):
+            return at
+    return task.completed_at
+
+
+def _reviews(entries: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     for entry in entries:
         said = entry.get("note")
         what = str(entry.get("what", ""))
         is_review = what.startswith(_REVIEWED) or str(said).casefold().startswith(_REVIEWED)
         if isinstance(said, str) and is_review:
-            yield said
+            yield said, tasks.stamp(entry.get("at"))
 
 
 def _of_item(item: lists.Item) -> Written:
@@ -104,7 +114,8 @@ def _of_item(item: lists.Item) -> Written:
     if item.parent:
         fields["parent"] = item.parent
     return Written(
-        fields, item.path, item.line, item.state, item.owner, item.created_at, item.updated_at
+        *(fields, item.path, item.line, item.state, item.owner, item.created_at),
+        item.updated_at if item.state in _OVER else "",
     )
 
 
@@ -112,7 +123,6 @@ def record(key: model.Key, written: Written) -> story.Record:
     sentence, of_field = picking.sentence(written.fields)
     value = "\n".join(field(written.fields, name) for name in ("result", "error"))
     line = f"#line={written.line}" if written.line else ""
-    is_over = written.status in (states.DONE, "cancelled", states.ARCHIVED)
     return story.Record(
         key=key,
         id=model.label(key),
@@ -120,7 +130,7 @@ def record(key: model.Key, written: Written) -> story.Record:
         status=written.status,
         agent=written.agent,
         created_at=written.created_at,
-        closed_at=written.changed_at if is_over else "",
+        closed_at=written.closed_at if written.status in _OVER else "",
         sentence=sentence,
         sentence_field=of_field,
         notes=picking.notes(value),

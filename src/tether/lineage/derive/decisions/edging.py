@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from tether import ids
 from tether.lineage.derive.decisions import model, naming, trees
@@ -27,13 +27,16 @@ _ALONE = 0.5
 
 
 def edges(
-    decision: model.Decision, register: naming.Register, tree: trees.Tree
+    decision: model.Decision, register: naming.Register, meant: Callable[[str], trees.Meant]
 ) -> list[graph.Edge]:
-    """Everything that one decision, under the name that `named` gave it, says of others."""
+    """Everything that one decision, under the name that `named` gave it, says of others.
+
+    `meant` tells what the name of a place stands for.
+    """
     found = [
         *_of_decisions(decision, register),
         *_of_tasks(decision),
-        *_of_places(decision, tree),
+        *_of_places(decision, meant),
     ]
     best: dict[tuple[str, str, str, str], graph.Edge] = {}
     for each in found:
@@ -112,7 +115,9 @@ def _of_tasks(decision: model.Decision) -> Iterator[graph.Edge]:
         )
 
 
-def _of_places(decision: model.Decision, tree: trees.Tree) -> Iterator[graph.Edge]:
+def _of_places(
+    decision: model.Decision, find: Callable[[str], trees.Meant]
+) -> Iterator[graph.Edge]:
     """To files, and to a directory as a whole if one is named."""
     own = graph.decision_key(decision.name)
     if decision.status == "rejected":
@@ -122,7 +127,7 @@ def _of_places(decision: model.Decision, tree: trees.Tree) -> Iterator[graph.Edg
         patterns += trees.is_pattern(place.pattern)
         if trees.is_pattern(place.pattern) and patterns > _MAX_PATTERNS:
             continue
-        meant = tree.meant(place.pattern)
+        meant = find(place.pattern)
         is_bare = "/" not in place.pattern and place.where != "header"
         sure = min(place.confidence, _ALONE) if is_bare else place.confidence
         sure = min(sure, PROPOSED) if decision.status == "proposed" else sure
