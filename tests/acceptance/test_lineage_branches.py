@@ -295,3 +295,18 @@ def test_a_line_in_no_symbol_is_told_by_its_file(yard: Greenhouse) -> None:
         told = why(yard, selector)
         assert told[0].startswith(f"File {selector[:-2]}")
         assert "this is the history of its file" in told[1]
+
+
+def test_a_branch_that_was_amended_and_cleared_away_is_followed_on(yard: Greenhouse) -> None:
+    yard.git("checkout", "-qb", "other")
+    yard.commit("2026-01-02", f"{TWO}: a gong", {"gong.py": GONG})
+    yard.commit("2026-01-03", "Tune it", {"gong.py": GONG.replace("3", "4")})
+    yard.do("lineage", "rebuild")
+    yard.write("gong.py", GONG.replace("3", "5"))
+    yard.git("commit", "-qa", "--amend", "-m", f"{THREE}: tune it", at="2026-01-04T09:00:00Z")
+    yard.git("reflog", "expire", "--expire=now", "--all")
+    yard.git("gc", "-q", "--prune=now")
+    assert yard.do("lineage", "rebuild")["rebuild"]["commits"] == 1
+    told = " ".join(why(yard, "gong.py#strike"))
+    assert TWO in told
+    assert THREE in told

@@ -77,9 +77,8 @@ def _window(
     git: Git, known: identities.Identities, tip: Oid, *, anew: bool, most: int | None
 ) -> Iterator[Commit]:
     """The next commits that are not known, with so many files together; one more than the most."""
-    tips = set() if anew else set(known.tips())
-    here = tips - git.missing(tips) if tips else tips
-    log = git.log([tip], exclude=sorted(here), parents_first=True, with_merges=True)
+    here = [] if anew else known.frontier(git)
+    log = git.log([tip], exclude=here, parents_first=True, with_merges=True)
     count = 0
     for commit in itertools.islice(log, None if most is None else most + 1):
         yield commit

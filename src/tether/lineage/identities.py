@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from tether import index
-from tether.git import Oid, objects
+from tether.git import Git, Oid, objects
 from tether.hints import Any, NamedTuple
 from tether.lineage import forwards, history, kept, languages, library, resuming
 
@@ -29,6 +29,8 @@ _LAST = (
     " coalesce((SELECT max(number) FROM identity_events), 0)"
 )
 _TIPS = "SELECT oid FROM identity_commits WHERE number NOT IN (SELECT parent FROM identity_parents)"
+_EVERY = "SELECT number, oid FROM identity_commits"
+_PARENTS = "SELECT child, parent FROM identity_parents"
 _CLEAR = (
     "DELETE FROM identity_state",
     "DELETE FROM identity_commits",
@@ -164,6 +166,21 @@ class Identities:
             return []
         return [Oid(oid) for (oid,) in self._index.rows(_TIPS)]
 
+    def frontier(self, git: Git) -> list[Oid]:
+        """The last commits that are known and that Git still has.
+
+        What a rebase or a forced push left behind is cleared away some day; what it was made upon
+        is not.
+        """
+        tips = set(self.tips())
+        if not tips or not git.missing(tips):
+            return sorted(tips)
+        known = {number: Oid(oid) for number, oid in self._index.rows(_EVERY)}
+        gone = git.missing(known.values())
+        here = {number for number, oid in known.items() if oid not in gone}
+        followed = {parent for child, parent in self._index.rows(_PARENTS) if child in here}
+        return sorted(known[number] for number in here - followed)
+
     def bring(
         self, files: library.Library, tip: Oid, *, anew: bool = False, at_most: int | None = None
     ) -> Built:
@@ -213,14 +230,14 @@ class Identities:
         found = self._index.read(lambda c: _look(c, tip))
         if found is None:
             raise _Unwritable
-        token, is_known, last_commit, last_event, tips = found
+        token, is_known, last_commit, last_event = found
         if is_known:
             yield 0, 0, True
             return
         batch = _Batch(last_commit, last_event)
         known = resuming.Kept(self._index)
-        here = set(tips) - files.git.missing(tips) if tips else set()
-        log = files.git.log([tip], exclude=sorted(here), parents_first=True, with_merges=True)
+        here = self.frontier(files.git)
+        log = files.git.log([tip], exclude=here, parents_first=True, with_merges=True)
         new = list(itertools.islice(log, at_most))
         engine = forwards.Forwards(files, batch, known)
         count = 0
@@ -263,13 +280,12 @@ class Identities:
         return following
 
 
-def _look(connection: sqlite3.Connection, tip: Oid) -> tuple[bytes, bool, int, int, list[Oid]]:
+def _look(connection: sqlite3.Connection, tip: Oid) -> tuple[bytes, bool, int, int]:
     """What has to be known to go on."""
     [(_, _, token)] = connection.execute(_STATE).fetchall()
     is_known = connection.execute(_NUMBER, (tip,)).fetchone() is not None
     [(commit, event)] = connection.execute(_LAST).fetchall()
-    tips = [] if is_known else [Oid(oid) for (oid,) in connection.execute(_TIPS)]
-    return token, is_known, commit, event, tips
+    return token, is_known, commit, event
 
 
 def _engine() -> str:

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from tether import git, text
+from tether import errors, git, text
 from tether.cli import answers, cold, context
 from tether.cli.lineage import chronicle
 
@@ -36,10 +36,16 @@ def rebuild(call: context.Context, revision: str, force: bool) -> answers.Answer
         brought = who.rebuild(commit, anew=force)
     seconds = round(time.monotonic() - begun, 2)
     built, derived = brought.built, brought.derived
-    problems = [text.one_line(each, 300) for each in (derived.problems if derived else ())]
+    if not built.is_kept or derived is None:
+        raise errors.NotWritable(
+            "The index of lineage could not be written. What it had is as it was; nothing else is"
+            " lost.",
+            hint="See what is wrong with `tether doctor`, then run it again.",
+        )
+    problems = [text.one_line(each, 300) for each in derived.problems]
     value = {
         **built._asdict(),
-        "inputs": derived.inputs if derived else 0,
+        "inputs": derived.inputs,
         "problems": problems,
         "seconds": seconds,
         "untrusted": ["problems"],
@@ -50,8 +56,6 @@ def rebuild(call: context.Context, revision: str, force: bool) -> answers.Answer
         f"{text.counted(built.events, 'event')}, {text.counted(value['inputs'], 'input')} of edges"
     )
     lines = [f"{followed}: {came}, {seconds} s."]
-    if not built.is_kept or derived is None:
-        lines.append("The index could not be written, so nothing is kept. Nothing else is lost.")
     if problems:
         lines += ["", "Not understood:", *(f"  {each}" for each in problems[:_MAX_PROBLEMS])]
     if len(problems) > _MAX_PROBLEMS:
