@@ -26,6 +26,7 @@ WORDS = st.sampled_from(
         "conflicts with", "is wrong about", "this", "it", "we", "which", "the", "work", "and",
         "or", "not", "if", "would", "In", "While working on", "found", "makes", "obsolete", "'s",
         "approach", "added", "from", "here", "as a follow-up", "was filed as", "Supersedes:", ":",
+        "not yet", "almost", "until",
     ]
 )  # fmt: skip
 MARKS = st.sampled_from(
@@ -33,6 +34,7 @@ MARKS = st.sampled_from(
         " ", "\n", "\n\n", ". ", ", ", "; ", "? ", "! ", "`", "``", "```", "\n```\n", "~~~\n", "~~",
         '"', "'", "“", "”", "(", ")", "[", "](", "- ", "\n- ", "\n1. ", "# ", "\n## ", "> ", "|",
         "<!--", "-->", "https://", "/", ".md", "\t", "    ", "—", "-", "\r\n", "\0", "\1", "*", "_",
+        "\nOut of scope:\n", "\n  - ", "\nNon-goals: ",
         "\n## Alternatives\n", "\n## Supersedes\n", "\nSupersedes:\n", 'Revert "',
     ]
 )  # fmt: skip

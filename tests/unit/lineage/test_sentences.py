@@ -306,6 +306,118 @@ def test_what_is_not_said_to_be_so_is_a_mention(text: str) -> None:
     assert (OWN, "references", "PROJ-1") in edges(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Superseded not yet by PROJ-1, not at all.", "Not yet superseded by PROJ-1.",
+     "This has not yet superseded PROJ-1.", "Nobody has yet reverted PROJ-1.",
+     "Not (yet) superseded by PROJ-1.", "This was not, however, superseded by PROJ-1.",
+     "This was not, as it stands, superseded by PROJ-1.", "Almost superseded by PROJ-1.",
+     "This nearly reverted PROJ-1.", "This was almost being reverted in PROJ-1.",
+     "This is almost a follow-up to PROJ-1.", "This almost certainly reverts PROJ-1."],
+)  # fmt: skip
+def test_what_did_not_come_to_be_is_a_mention(text: str) -> None:
+    assert edges(text) == {(OWN, "references", "PROJ-1")}
+
+
+def test_yet_between_clauses_ends_what_is_denied() -> None:
+    assert typed("It is not quick yet supersedes PROJ-1.") == {(OWN, "supersedes", "PROJ-1")}
+    assert typed("Like it or not, this reverts PROJ-1.") == {(OWN, "reverts", "PROJ-1")}
+    assert typed("This is almost entirely superseded by PROJ-1.") == {("PROJ-1", "supersedes", OWN)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Out of scope: reverts PROJ-1", "Out of scope:\n- reverting PROJ-1",
+     "Alternatives:\n- supersede PROJ-1", "Non-goals:\n- Supersedes PROJ-1",
+     "Rejected:\n\n- Supersede PROJ-1", "Future work: extends PROJ-1.",
+     "**Out of scope:** reverts PROJ-1", "out of scope:\n1. reverts PROJ-1",
+     "Non-goals: the reader; reverting PROJ-1.", "Done. Out of scope: reverting PROJ-1.",
+     "The cache is gone, and the sweep is as quick as before. Out of scope:\n- reverts PROJ-1",
+     "- Non-goals:\n  - supersede PROJ-1", "Rejected:\n- cache:\n  - supersede PROJ-1",
+     "Other alternatives (see below):\n- supersede PROJ-1", "Ideas for later:\n- extend PROJ-1",
+     "Not done here: reverting PROJ-1", "Later: reverts PROJ-1",
+     "Rejected:\n\nSupersedes PROJ-1.", "| Out of scope | reverts PROJ-1 |",
+     "Rejected:\n\n| supersede PROJ-1 | slow |", "## Out of scope: reverting PROJ-1"],
+)  # fmt: skip
+def test_what_a_label_rules_out_is_a_mention(text: str) -> None:
+    assert edges(text) == {(OWN, "references", "PROJ-1")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Non-goals: none. Reverts PROJ-1.", "Out of scope:\n- the cache\n\nReverts PROJ-1.",
+     "Out of scope:\n- the cache\n\nDone:\n- reverts PROJ-1",
+     "Rejected:\nDone: reverts PROJ-1.", "Rejected:\n\nDone: reverts PROJ-1.",
+     "- Out of scope:\n  - the cache\n- reverts PROJ-1", "Rejected: a list; done: reverts PROJ-1.",
+     "Out of scope:\n- the cache\n## Done\n- reverts PROJ-1", "Chosen option:\n- revert PROJ-1",
+     "| Out of scope | the cache |\n| Done | reverts PROJ-1 |", "examples: revert PROJ-1",
+     "docs(examples): revert PROJ-1", "Two days later: reverted PROJ-1.",
+     "Parse options:\n- reverts PROJ-1", "| Later fix | reverts PROJ-1 |",
+     "For example: this reverts PROJ-1.", "Future-proofing: reverts PROJ-1.",
+     "For future reference: reverts PROJ-1.", "No longer out of scope: reverts PROJ-1."],
+)  # fmt: skip
+def test_what_a_label_does_not_rule_out_is_said(text: str) -> None:
+    assert edges(text) == {(OWN, "reverts", "PROJ-1")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["This reverts PROJ-1 until June.", "Reverted PROJ-1 until the sensors are better.",
+     "We revert PROJ-1 for now, until the sensors are better.",
+     "PROJ-1 was reverted here until June."],
+)  # fmt: skip
+def test_until_says_how_long_it_holds(text: str) -> None:
+    assert edges(text) == {(OWN, "reverts", "PROJ-1")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Reverts PROJ-1, but not until June.", "Postponed: reverting PROJ-1 until June.",
+     "Do not revert PROJ-1 until June.", "Nothing reverts PROJ-1 until June.",
+     "Reverts PROJ-1 once it is June.", "Reverts PROJ-1 if it is June.",
+     "PROJ-1 stays until this reverts it."],
+)  # fmt: skip
+def test_what_depends_on_something_is_a_mention(text: str) -> None:
+    assert edges(text) == {(OWN, "references", "PROJ-1")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[PROJ-1, PROJ-2] supersede this", "[PROJ-1,PROJ-2] supersede this.",
+     "[`PROJ-1`, and `PROJ-2`] supersede this.", "- [ ] [PROJ-1, PROJ-2] supersede this",
+     "[PROJ-1, PROJ-2](https://example.org) supersede this.",
+     "The work in [PROJ-1, PROJ-2] supersedes this.",
+     "This was superseded by [PROJ-1, PROJ-2]."],
+)  # fmt: skip
+def test_a_list_in_brackets_is_one(text: str) -> None:
+    assert edges(text) == {("PROJ-1", "supersedes", OWN), ("PROJ-2", "supersedes", OWN)}
+
+
+def test_what_shares_no_brackets_is_no_list() -> None:
+    for text in (
+        "In [PROJ-1], [PROJ-2] supersedes this.",
+        "As of [PROJ-1, PROJ-2 supersedes this.",
+    ):
+        assert typed(text) == {("PROJ-2", "supersedes", OWN)}
+    assert typed("After [PROJ-1, PROJ-2], PROJ-3 reverts PROJ-4.") == {
+        ("PROJ-3", "reverts", "PROJ-4")
+    }
+    assert typed("The tests of [PROJ-1, PROJ-2] replace PROJ-3.") == set()
+    assert typed("[PROJ-1, PROJ-2] extend PROJ-3 and revert PROJ-4.") == {
+        (one, name, other)
+        for one in ("PROJ-1", "PROJ-2")
+        for name, other in (("extends", "PROJ-3"), ("reverts", "PROJ-4"))
+    }
+
+
+def test_a_template_of_a_team_leaves_tethers_own_ids_whole() -> None:
+    finder = patterns.Finder(patterns.Kinds(("work",), ("T#",)))
+    [said] = sentences.read(
+        "This supersedes T20260101-aaaa01.", finder.find, "task:work:T7", "result"
+    )
+    assert (said.type, said.object) == ("supersedes", "task:work:T20260101-aaaa01")
+
+
 def test_the_next_heading_is_no_alternative_any_more() -> None:
     text = "## Alternatives\n\nReverts PROJ-1.\n\n## Done\n\nReverts PROJ-2."
     assert typed(text) == {(OWN, "reverts", "PROJ-2")}

@@ -10,6 +10,7 @@ times in 100 stays below what a biography tells.
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections.abc import Callable, Iterator
 
@@ -52,6 +53,8 @@ _WORD = re.compile(r"['’]s\b|[^\W\d_]+(?:['’][^\W\d_]{1,3})?|[0-9]+|\0+|[^\w
 _ORNAMENTS = frozenset("*_[]`\"'#@~{}<>“”‘’«»")
 _CLOSING = frozenset(" \t\r\n\0)]*_\"'”’")
 _DASHES = frozenset("-–—―")
+_JOINTS = frozenset((",", ", and", "and", "&"))
+_LOOKS = " \t\r\n*_`#"
 
 
 class Said(NamedTuple):
@@ -178,12 +181,33 @@ class _Reader:
             words = words[:-1] if words[-2:] == [":", ":"] else words
         at: dict[int, _Place] = {}
         start = unit.start
-        for place in places:
-            words += self._split(start, place.start)
+        joined = self._joined(unit, places)
+        for number, place in enumerate(places):
+            words += ["&"] if number in joined else self._split(start, place.start)
             at[len(words)] = place
             words.append(vocabulary.ID)
             start = place.end
         return [*words, *self._split(start, unit.end)], at
+
+    def _joined(self, unit: units.Unit, places: list[_Place]) -> set[int]:
+        """The places that brackets bind to the one before: `[X, Y] replace Z`."""
+        found: set[int] = set()
+        first: int | None = None
+        ends = [unit.start, *(each.end for each in places)]
+        starts = [*(each.start for each in places), unit.end]
+        gaps = [self._between(*span) for span in zip(ends, starts, strict=True)]
+        for number, (before, behind) in enumerate(itertools.pairwise(gaps)):
+            if before.endswith("["):
+                first = number
+            elif " ".join(before.split()) not in _JOINTS:
+                first = None
+            if first is not None and behind.startswith("]"):
+                found.update(range(first + 1, number + 1))
+        return found
+
+    def _between(self, start: int, end: int) -> str:
+        """What stands between two ids, but for how it looks."""
+        return self._shown[start:end].strip(_LOOKS)
 
     def _split(self, start: int, end: int) -> Iterator[str]:
         for match in _WORD.finditer(self._shown, start, end):

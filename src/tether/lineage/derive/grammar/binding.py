@@ -6,7 +6,7 @@ time in proportion to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from tether.hints import NamedTuple
 from tether.lineage.derive.grammar import doers, objects, verbs, vocabulary
@@ -20,6 +20,7 @@ _REACH = 40
 _NEAR = 14
 """And how many behind it."""
 _MAX_LATE = 6
+_ASIDES = (",", "—")
 _BREAKS = frozenset((",", "but", "yet", "however", "—", ":"))
 # `does not, as it stood, replace X`: what is denied in this form may stand behind a comma.
 _BARE_BREAKS = _BREAKS - {","}
@@ -58,8 +59,57 @@ def _is_asserted(words: Sequence[str], verb: Verb) -> bool:
         word = words[at]
         if word in vocabulary.DOUBTS or (is_near and _denies(words, at)):
             return False
-        is_near = is_near and word not in breaks and not (word == "and" and verb.form == "s")
-    return not any(word in vocabulary.CONDITIONS for word in words[verb.end : verb.end + _NEAR])
+        is_break = word in breaks and not _is_not_yet(words, at)
+        is_near = is_near and not is_break and not (word == "and" and verb.form == "s")
+    return not (_is_missed(words, verb) or _is_parted(words, verb) or _is_conditional(words, verb))
+
+
+def _is_not_yet(words: Sequence[str], at: int) -> bool:
+    """`not yet`, `nobody has yet`: here `yet` begins no clause."""
+    if words[at] != "yet" or at == 0:
+        return False
+    before = words[at - 1]
+    adverbial = vocabulary.NEGATIONS | vocabulary.BE | vocabulary.HAVE | {"as", "("}
+    return before in adverbial or before.endswith("n't")
+
+
+def _is_missed(words: Sequence[str], verb: Verb) -> bool:
+    """`was almost replaced`; but what is almost entirely replaced is replaced."""
+    skipped = vocabulary.BE | vocabulary.HAVE | vocabulary.ARTICLES | vocabulary.SURELY
+    return words[_before(words, verb, skipped)] in vocabulary.ALMOST
+
+
+def _is_parted(words: Sequence[str], verb: Verb) -> bool:
+    """`was not, however, replaced`: what is set apart takes no denial back."""
+    end = _before(words, verb, vocabulary.BE | vocabulary.HAVE)
+    if verb.form == "s" or words[end] not in _ASIDES:
+        return False
+    start = max(0, end - _NEAR)
+    return any(
+        words[at] == "not" and words[at + 1] in _ASIDES and at + 1 < end for at in range(start, end)
+    )
+
+
+def _before(words: Sequence[str], verb: Verb, skipped: Collection[str]) -> int:
+    """The last place before a verb that holds none of some words, or the first of all."""
+    at = max(0, verb.start - 1)
+    while at > 0 and words[at] in skipped:
+        at -= 1
+    return at
+
+
+def _is_conditional(words: Sequence[str], verb: Verb) -> bool:
+    """Whether it depends on something. Until when it holds is another matter."""
+    is_indicative = verb.form in ("s", "ed", "participle") or (
+        verb.form == "base"
+        and verb.start > 0
+        and words[verb.start - 1] in vocabulary.PRONOUNS | {ID}
+    )
+    for at in range(verb.end, min(len(words), verb.end + _NEAR)):
+        is_limit = words[at] == "until" and is_indicative and words[at - 1] != "not"
+        if words[at] in vocabulary.CONDITIONS and not is_limit:
+            return True
+    return False
 
 
 def _denies(words: Sequence[str], at: int) -> bool:

@@ -45,7 +45,9 @@ def _listed(statement: Statement, at: int, _verb: Verb) -> list[Key]:
             break
         first -= step
     leading = statement.word(first - 1)
-    if first < at and leading not in _LIST_BEGINS_AFTER:
+    # `a bug in X and Y reverts it`; but a list in brackets is one.
+    is_loose = statement.word(at - 1) != "&"
+    if first < at and is_loose and leading not in _LIST_BEGINS_AFTER:
         first, leading = at, "and"
     # `the work in X` is X; `the release after X` is not.
     is_of = leading in ("of", "in", "from")
@@ -108,7 +110,7 @@ def _shared(statement: Statement, at: int, verb: Verb) -> list[Key]:
         if statement.word(begin) in vocabulary.PRONOUNS | vocabulary.OWN:
             return [statement.own]
     if begin == 0 and statement.word(0) == ID:
-        end = statement.behind(0, (ID, ",", "and"), _MAX_LIST)
+        end = statement.behind(0, (ID, ",", "and", "&"), _MAX_LIST)
         return [statement.keys[each] for each in range(end) if each in statement.keys]
     is_other = statement.word(begin) in vocabulary.DETERMINERS | vocabulary.PREPOSITIONS
     return [] if is_other else [statement.own]

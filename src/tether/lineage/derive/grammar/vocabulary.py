@@ -37,7 +37,11 @@ DOUBTS = words(
 )
 """The same, wherever in the statement one of them stands before the verb."""
 CONDITIONS = words("if unless provided assuming whether once until")
-"""The same behind the verb."""
+"""The same behind the verb; but `reverts X until …` only says for how long."""
+ALMOST = words("almost nearly")
+"""Right before the verb: it did not come to it."""
+SURELY = words("certainly surely definitely")
+"""What is almost so is in doubt."""
 
 # Before a verb: who did it
 
