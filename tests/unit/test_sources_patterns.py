@@ -84,6 +84,41 @@ def test_templates_of_a_team() -> None:
 
 
 @pytest.mark.parametrize(
+    ("template", "text", "ids"),
+    [
+        ("T#", "T20260101-aaaa01: a", ["T20260101-aaaa01"]),
+        ("T#", "This supersedes T20260101-aaaa01.", ["T20260101-aaaa01"]),
+        ("T#", "T20260101-aaaa01-2, T17 and T20260101", ["T20260101-aaaa01-2", "T17", "T20260101"]),
+        ("T#", "T20260101-aaaa and T20260101-aaaa01b", ["T20260101", "T20260101"]),
+        (
+            "T########-@@@@",
+            "T20260101-aaaa01 T20260101-aaaa",
+            ["T20260101-aaaa01", "T20260101-aaaa"],
+        ),
+        ("T#-*", "T20260101-aaaa01-x", ["T20260101-aaaa01"]),
+        ("fix-*", "fix-T20260101-aaaa01 fix-T2", ["T20260101-aaaa01", "fix-T2"]),
+        ("*-*", "a-T20260101-aaaa01 b-2", ["T20260101-aaaa01", "b-2"]),
+        ("a@@@##", "T20260101-aaaa01 aaaa01", ["T20260101-aaaa01", "aaaa01"]),
+    ],
+)
+def test_a_template_leaves_our_own_ids_whole(template: str, text: str, ids: list[str]) -> None:
+    kinds = patterns.Kinds(("work", "speckit"), (template,))
+    assert found(text, kinds) == ids
+    assert found(f"{text}\n{text}", kinds) == ids * 2
+
+
+def test_a_prefix_leaves_our_own_ids_whole() -> None:
+    kinds = patterns.Kinds(("work",), (), (("beads", "T20260101"),))
+    [one] = patterns.Finder(kinds).find("T20260101-aaaa01")
+    assert (one.source, one.id) == ("work", "T20260101-aaaa01")
+
+
+def test_what_an_earlier_finder_read_is_read_again() -> None:
+    # With `3:` a template took the beginning of our own ids.
+    assert patterns.Finder(KINDS).version.startswith("4:")
+
+
+@pytest.mark.parametrize(
     "template",
     ["", "#", "###", "@*#", "(a+)+b", "a|b", "PROJ-[0-9]", "a b", "x" * 41, "P\n#", ".*" + "\\d"],
 )
@@ -102,9 +137,13 @@ def test_what_is_no_template_is_refused(template: str) -> None:
         "*a",
         "#-" * 20,
         "@v#",
+        "T#",
+        "*-*",
     ],
 )
-@pytest.mark.parametrize("unit", ["a", "1", "a1", "a.", "1-", "av1"])
+@pytest.mark.parametrize(
+    "unit", ["a", "1", "a1", "a.", "1-", "av1", "T20260101-", "T20260101-aaaa01-"]
+)
 def test_no_template_makes_a_search_think_for_long(template: str, unit: str) -> None:
     finder = patterns.Finder(patterns.Kinds(("work",), (template,)))
     text = unit * (30_000 // len(unit))

@@ -15,7 +15,7 @@ import string
 # Made by the hundred thousand, and quicker so than those of `hints`.
 from typing import NamedTuple
 
-from tether import errors
+from tether import errors, ids
 
 # Neither a letter, a digit nor a dot before it; after it neither a letter or digit, nor a dot with
 # a digit, which would make it another id.
@@ -46,10 +46,13 @@ class Pattern(NamedTuple):
 # Ids that are mere numbers (Kiro, OpenSpec) would match every version, and conductor's tasks have
 # none. The ids of beads begin as its own list says.
 BUILT_IN = {
-    "work": Pattern(r"T[0-9]{8}-[0-9a-hjkmnp-tv-z]{6}(?:-[0-9]{1,4}){0,4}", (r"T[0-9]{8}-",)),
+    ids.OWN_SOURCE: Pattern(
+        r"T[0-9]{8}-[0-9a-hjkmnp-tv-z]{6}(?:-[0-9]{1,4}){0,4}", (r"T[0-9]{8}-",)
+    ),
     "track": Pattern(r"[A-Z]{1,2}(?:\.[1-9][0-9]{0,5}){1,4}", (r"\.(?<=[A-Z]\.)[1-9]",), (2, 1)),
     "speckit": Pattern(r"T[0-9]{3,4}[a-z]?", (r"T[0-9]{3}",)),
 }
+_OWN = BUILT_IN[ids.OWN_SOURCE]
 _BY_PREFIX = {
     "backlog": r"-[0-9]{1,6}" + _LEVELS,
     "beads": r"-[0-9a-z]{1,8}" + _LEVELS,
@@ -79,19 +82,26 @@ class Finder:
 
     def __init__(self, kinds: Kinds) -> None:
         # Lists have ids of their own kinds, so what a team adds is of no list.
-        # The longest first: `T#-#` is another task than `T#`.
+        # The longest first: `T#-#` is another task than `T#`. Before them all stand our own ids, of
+        # which `T#` would take a part.
         templates = sorted(kinds.templates, key=len, reverse=True)
-        patterns = [("work", _template(value)) for value in templates]
+        own = [ids.OWN_SOURCE] if ids.OWN_SOURCE in kinds.sources else []
+        patterns = [(name, BUILT_IN[name]) for name in own]
+        patterns += [(ids.OWN_SOURCE, _template(value)) for value in templates]
         patterns += [_prefixed(*pair) for pair in kinds.prefixes]
-        patterns += [(name, BUILT_IN[name]) for name in kinds.sources if name in BUILT_IN]
+        others = (name for name in kinds.sources if name in BUILT_IN and name not in own)
+        patterns += [(name, BUILT_IN[name]) for name in others]
         groups = "|".join(f"(?P<g{n}>{each.exact})" for n, (_, each) in enumerate(patterns))
         raw = dict.fromkeys((one, each.back) for _, each in patterns for one in each.raw)
         self._places = [(re.compile(one), back) for one, back in raw]
         self._source_of = {f"g{n}": name for n, (name, _) in enumerate(patterns)}
         self._exact = re.compile(f"{_BEFORE}(?:{groups}){_AFTER}" if groups else r"(?!)")
+        # Only what a team names itself reaches into one of our own ids: `fix-T#`, behind `fix-`.
+        is_near = bool(own and templates)
+        self._own = re.compile(f"{_BEFORE}{_OWN.exact}{_AFTER}") if is_near else None
         self.raw = tuple(re.compile(one.encode()) for one, _ in raw)
         """One of them is found in every line that holds an id, and in some others."""
-        self.version = f"3:{kinds.sources}{kinds.templates}{kinds.prefixes}"
+        self.version = f"4:{kinds.sources}{kinds.templates}{kinds.prefixes}"
         """Another one makes everything be read again."""
         self.stamp = hashlib.blake2b(self.version.encode(), digest_size=6).hexdigest()
         """The same in few letters."""
@@ -104,13 +114,24 @@ class Finder:
         """Every id, as often as it stands there."""
         found = []
         end = 0
-        for start in self._starts(text):
-            match = self._exact.match(text, start) if start >= end else None
+        starts = self._starts(text)
+        limits = self._limits(text, starts)
+        for start in starts:
+            while limits[-1] <= start:
+                limits.pop()
+            match = self._exact.match(text, start, limits[-1]) if start >= end else None
             if match:
                 source = self._source_of[match.lastgroup or ""]
                 found.append(Found(source, canonical(source, match[0]), start))
                 end = match.end()
         return found
+
+    def _limits(self, text: str, starts: list[int]) -> list[int]:
+        """Where the others must have ended: where each of our own ids begins, the last first."""
+        limits = [len(text) + 1]
+        if self._own and len(starts) > 1:
+            limits += [start for start in reversed(starts) if self._own.match(text, start)]
+        return limits
 
     def _starts(self, text: str) -> list[int]:
         """Where an id may begin: found many times as fast as by trying everywhere."""
