@@ -260,7 +260,7 @@ class _Step:
     def _matched(self) -> Iterator[tuple[str, File]]:
         """The files that an ordinary commit changed."""
         renamed = filesteps.renamed(list(self._every.values()), self._files.data)
-        sides: dict[str, tuple[bytes, bytes]] = {}
+        sides = _Sides({}, {})
         told: dict[str, tuple[Version, ...]] = {}
         if self._changes:
             parent = self._parents[0] if self._parents else None
@@ -274,11 +274,11 @@ class _Step:
                 told[path] = self._versions(matched, file)
             for file, number in matched.matcher.left_before():
                 self._delete(matched.matcher.before[file], number)
-            sides = _sides(matched, renamed)
+            sides = _sides(matched)
         was = {new: old for old, new in renamed.items()}
         self.moved = len(renamed)
         for path, change in self._every.items():
-            counts = linecounts.between(*sides[path]) if path in sides else linecounts.NONE
+            counts = sides.counts(change, was.get(path, path))
             if filesteps.is_there(change.new_mode):
                 own = self._own(change, was.get(path, path), counts)
                 yield path, File(change.new_oid, own, told.get(path, ()))
@@ -468,7 +468,8 @@ class _Step:
                 source = self._files.source(path, change.new_oid)
                 numbers = range(len(source.symbols)) if source else ()
                 versions = [self._united(merge, source, n) for n in numbers] if source else []
-                yield path, File(change.new_oid, self._united_file(change), tuple(versions))
+                own = self._united_file(change, source)
+                yield path, File(change.new_oid, own, tuple(versions))
 
     def _parent_with(self, path: str, oid: Oid | None) -> int:
         """The first of the other parents that has a path so, or has none; 0 if there is none."""
@@ -478,25 +479,42 @@ class _Step:
                 return number
         return 0
 
-    def _united_file(self, change: Change) -> Version:
+    def _united_file(self, change: Change, source: sources.Source | None) -> Version:
         """A file that is like in none of the parents."""
-        found = [file.own for state in self._states if (file := state.files.get(change.path))]
-        here = filesteps.place(change.path)
+        path = change.path
+        found = [(path, file) for state in self._states if (file := state.files.get(path))]
+        here = filesteps.place(path)
         digest = filesteps.digest(change.new_oid)
         if not found:
-            return self._introduce_file(change, here, linecounts.NONE, digest)
-        node = found[0].node
+            counts = linecounts.between(b"", source.data) if source else linecounts.NONE
+            return self._introduce_file(change, here, counts, digest)
+        node = found[0][1].own.node
         # Where one branch moved it and another one changed it, that has it in its old place.
         for path in self._engine.former(node):
             for state in self._states:
                 file = state.files.get(path)
                 if file is not None and file.own.node == node:
-                    found.append(file.own)
-        previous = tuple(dict.fromkeys(version.event for version in found))
-        if len(previous) == 1:
-            return found[0]
-        told = history.Change(self._commit.oid, (), here, here, 1.0, _SAME_FILE)
-        return self._add(node, told, previous, (), linecounts.NONE, digest)
+                    found.append((path, file))
+        previous = tuple(dict.fromkeys(file.own.event for _, file in found))
+        own = self._own_lines(change, found)
+        if own is None and len(previous) == 1:
+            return found[0][1].own
+        kinds: tuple[history.ChangeKind, ...] = ("body",) if own is not None else ()
+        told = history.Change(self._commit.oid, kinds, here, here, 1.0, _SAME_FILE)
+        return self._add(node, told, previous, (), own or linecounts.NONE, digest)
+
+    def _own_lines(self, change: Change, found: list[tuple[str, File]]) -> linecounts.Counts | None:
+        """What a merge itself changed in a file; None if it did not, or nobody can tell."""
+        if any(file.oid == change.new_oid for _, file in found):
+            return None
+        after = self._files.data(change.path, change.new_oid)
+        if after is None:
+            # Git puts no two of those together.
+            is_binary = self._files.unknown.get(change.path) == "binary"
+            return linecounts.NONE if is_binary else None
+        befores = [self._files.data(path, file.oid) for path, file in found]
+        texts = [each for each in befores if each is not None]
+        return linecounts.own(texts, after) if len(texts) == len(befores) else None
 
     def _united(self, merge: merges.Merge, after: sources.Source, number: int) -> Version:
         """A symbol of a file that is like in none of the parents."""
@@ -527,17 +545,27 @@ class _Step:
         return self._add(found[0].node, change, previous, (), counts, digest)
 
 
-def _sides(matched: commits.Matched, renamed: dict[str, str]) -> dict[str, tuple[bytes, bytes]]:
-    """The texts of files with symbols before and after, by the path that each has at last."""
-    befores = {
-        renamed.get(path, path): source.data
-        for path, source in zip(matched.olds, matched.matcher.before, strict=True)
-    }
-    afters = {
-        path: source.data for path, source in zip(matched.news, matched.matcher.after, strict=True)
-    }
-    paths = {**befores, **afters}
-    return {path: (befores.get(path, b""), afters.get(path, b"")) for path in paths}
+class _Sides(NamedTuple):
+    """The texts of files with symbols before and after a commit, by their paths then."""
+
+    befores: dict[str, bytes]
+    afters: dict[str, bytes]
+
+    def counts(self, change: Change, old_path: str) -> linecounts.Counts:
+        """Of the lines of a file; none if one side of it was not read."""
+        old, new = self.befores.get(old_path), self.afters.get(change.path)
+        was_there = old_path != change.path or filesteps.is_there(change.old_mode)
+        if (old is None and was_there) or (new is None and filesteps.is_there(change.new_mode)):
+            return linecounts.NONE
+        return linecounts.between(old or b"", new or b"")
+
+
+def _sides(matched: commits.Matched) -> _Sides:
+    befores, afters = matched.matcher.before, matched.matcher.after
+    return _Sides(
+        {path: source.data for path, source in zip(matched.olds, befores, strict=True)},
+        {path: source.data for path, source in zip(matched.news, afters, strict=True)},
+    )
 
 
 def _is_untouched(before: sources.Source, old: int, after: sources.Source, new: int) -> bool:

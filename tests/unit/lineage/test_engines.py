@@ -9,7 +9,7 @@ import pytest
 
 from tests import lineages
 from tether.git import Git, Oid
-from tether.lineage import births, history, tracing
+from tether.lineage import births, forwards, history, library, linecounts, tracing
 
 GitCall = Callable[..., str]
 FETCH = '''def fetch(url, timeout):
@@ -512,3 +512,172 @@ def test_names_of_one_declaration_share_what_happens_to_it(story: Story) -> None
     story.commit_files({"a.go": code.replace("1, 2", "1, 3").replace("right", "wrong")})
     changed = _changed(story.told())
     assert changed == {"left": ["signature", "body"], "wrong": ["rename", "body"]}
+
+
+# What a merge did to files as such
+
+SETTINGS = "".join(f"{name}: {number}\n" for number, name in enumerate("abcdefgh"))
+
+
+def _at(text: str, **lines: str) -> str:
+    """Settings with other values; nothing takes one out."""
+    for name, value in lines.items():
+        old = next(line for line in text.splitlines(keepends=True) if line.startswith(name))
+        text = text.replace(old, f"{name}: {value}\n" if value else "")
+    return text
+
+
+def _branched(story: Story, ours: dict[str, str | None], theirs: dict[str, str | None]) -> None:
+    """Two branches change the same files, and a merge of them begins."""
+    story.git("checkout", "-qb", "side")
+    story.commit_files(theirs)
+    story.git("checkout", "-q", "main")
+    story.commit_files(ours)
+    story.git("merge", "-q", "--no-commit", "-s", "ours", "side")
+
+
+def _done_to_file(story: Story, path: str) -> dict[str, tuple[tuple[str, ...], linecounts.Counts]]:
+    """What each commit did to a file, with the lines that came and went."""
+    files = library.Library(Git(story.path), library.InThisProcess())
+    events = lineages.Listed()
+    state = forwards.Forwards(files, events).run(Oid(story.git("rev-parse", "HEAD")))
+    files.close()
+    file = state.files.get(path)
+    assert file is not None
+    told = events.history(file.own).changes
+    return {
+        str(each.change.commit): (each.change.kinds, each.lines)
+        for each in events.events
+        if each.change in told
+    }
+
+
+@pytest.mark.parametrize("name", ["a.py", "a.yaml"])
+@pytest.mark.parametrize(
+    ("merged", "lines"),
+    [
+        ({"b": "new"}, (1, 0)),
+        ({"b": ""}, (0, 0)),
+        ({"b": "ours\nb: theirs"}, (0, 0)),
+        ({"b": "ours", "g": "new", "h": "new"}, (2, 2)),
+    ],
+)
+def test_a_file_is_changed_by_a_merge_that_is_like_no_parent_somewhere(
+    story: Story, name: str, merged: dict[str, str], lines: tuple[int, int]
+) -> None:
+    text = SETTINGS if name.endswith("yaml") else SETTINGS.replace(": ", " = ")
+    story.commit_files({name: text})
+
+    def turned(**values: str) -> dict[str, str | None]:
+        changed = _at(SETTINGS, **values)
+        return {name: changed if name.endswith("yaml") else changed.replace(": ", " = ")}
+
+    _branched(story, turned(b="ours"), turned(b="theirs", e="theirs"))
+    merge = story.commit_files(turned(**{"e": "theirs", **merged}), "Merge")
+    assert _done_to_file(story, name)[merge] == (("body",), lines)
+    story.told()
+
+
+@pytest.mark.parametrize("merged", [{"b": "ours"}, {"b": "theirs"}, {"b": "ours", "h": ""}])
+def test_a_file_is_not_changed_by_a_merge_that_is_like_a_parent_everywhere(
+    story: Story, merged: dict[str, str]
+) -> None:
+    story.commit_files({"a.yaml": SETTINGS})
+    theirs = {"b": "theirs", "e": "theirs", "h": ""}
+    _branched(
+        story,
+        {"a.yaml": _at(SETTINGS, b="ours", d="ours")},
+        {"a.yaml": _at(SETTINGS, **theirs)},
+    )
+    united = _at(SETTINGS, **{"d": "ours", "h": "", **merged})
+    merge = story.commit_files({"a.yaml": united}, "Merge")
+    assert merge not in _done_to_file(story, "a.yaml")
+
+
+def test_a_file_that_several_branches_changed_elsewhere_is_not_changed_by_their_merge(
+    story: Story,
+) -> None:
+    story.commit_files({"a.yaml": SETTINGS, "b.yaml": SETTINGS})
+    for branch, line in (("one", "a"), ("two", "d"), ("three", "g")):
+        story.git("checkout", "-qb", branch, "main")
+        story.commit_files({"a.yaml": _at(SETTINGS, **{line: branch})})
+    story.git("checkout", "-q", "main")
+    story.git("merge", "-q", "--no-edit", "one", "two", "three")
+    merge = story.git("rev-parse", "HEAD")
+    assert len(story.git("rev-parse", "HEAD^@").split()) > 2
+    assert merge not in _done_to_file(story, "a.yaml")
+
+
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_a_file_that_one_branch_moved_is_compared_with_its_old_place(
+    story: Story, is_settled: bool
+) -> None:
+    story.commit_files({"a.yaml": SETTINGS})
+    story.git("checkout", "-qb", "side")
+    story.commit_files({"a.yaml": _at(SETTINGS, b="theirs")})
+    story.git("checkout", "-q", "main")
+    story.git("mv", "a.yaml", "b.yaml")
+    story.commit("Move it")
+    story.git("merge", "-q", "--no-commit", "side")
+    merge = story.commit_files({"b.yaml": _at(SETTINGS, b="new" if is_settled else "theirs")})
+    told = _done_to_file(story, "b.yaml")
+    assert told.get(merge) == ((("body",), (1, 0)) if is_settled else None)
+
+
+def test_a_file_that_one_branch_deleted_is_changed_by_a_merge_that_keeps_it_otherwise(
+    story: Story,
+) -> None:
+    born = story.commit_files({"a.yaml": SETTINGS, "b.yaml": SETTINGS})
+    changed: dict[str, str | None] = {"a.yaml": _at(SETTINGS, b="theirs")}
+    _branched(story, {"a.yaml": None}, changed)
+    merge = story.commit_files({"a.yaml": _at(SETTINGS, b="theirs", c="new")}, "Merge")
+    told = _done_to_file(story, "a.yaml")
+    assert told[merge] == (("body",), (1, 1))
+    assert born in told
+
+
+def test_a_picture_that_is_like_in_no_parent_is_changed_by_its_merge(story: Story) -> None:
+    story.commit_files({"a.png": "\0"})
+    _branched(story, {"a.png": "\0ours"}, {"a.png": "\0theirs"})
+    merge = story.commit_files({"a.png": "\0both"}, "Merge")
+    assert _done_to_file(story, "a.png")[merge] == (("body",), (0, 0))
+
+
+def test_a_file_that_a_merge_itself_brings_has_its_lines(story: Story) -> None:
+    story.commit_files({"a.py": FETCH})
+    _branched(story, {"a.py": f"{FETCH}\n"}, {"b.yaml": SETTINGS})
+    merge = story.commit_files({"c.py": COUNT}, "Merge")
+    assert _done_to_file(story, "c.py")[merge] == (("introduced",), (5, 0))
+
+
+def test_lines_are_not_counted_against_what_was_not_read(story: Story) -> None:
+    story.commit_files({"a.py": "# more\n" * 200_000})
+    smaller = story.commit_files({"a.py": FETCH})
+    larger = story.commit_files({"a.py": FETCH + "# more\n" * 200_000})
+    gone = _done_to_file(story, "a.py")
+    assert gone[smaller] == gone[larger] == (("body",), (0, 0))
+
+
+LONG = "".join(f"line {number}\n" for number in range(3000)).encode()
+
+
+@pytest.mark.parametrize(
+    ("befores", "after", "own"),
+    [
+        ([b"a\nb\nc\n", b"a\nb\nc\n"], b"a\nb\nc\n", None),
+        ([b"a\nb\nc\n", b"a\nb\nx\n"], b"a\nb\nc\n", None),
+        ([b"a\nb\nx\n", b"y\nb\nc\n"], b"a\nb\nc\n", None),
+        ([b"a\nx\n", b"y\nb\n"], b"a\nb\n", (0, 0)),
+        ([b"a\nb\nc\n", b"x\nb\nc\n"], b"x\nb\nd", (1, 1)),
+        ([b"a\nc\n", b"a\nb\nc\n"], b"a\nd\n\nc\n", (2, 0)),
+        ([b"a", b"b"], b"", (0, 0)),
+        ([b"a"], b"b", (1, 1)),
+        ([b"x\n\ny\n", b"x\n\na\n\ny\n"], b"x\n\na\n\nb\n\ny\n", (2, 0)),
+        ([LONG + b"a\n", b"a\n" + LONG], b"a\n" + LONG + b"a\n", None),
+        ([b"a\n" + LONG, LONG[::-1]], b"b\n" + LONG, (1, 0)),
+    ],
+)
+def test_what_a_merge_has_that_none_of_its_parents_has(
+    befores: list[bytes], after: bytes, own: tuple[int, int] | None
+) -> None:
+    assert linecounts.own(befores, after) == own

@@ -12,6 +12,7 @@ from tests import lineages
 from tether import index
 from tether.git import Git, Oid
 from tether.lineage import (
+    births,
     cache,
     cuts,
     history,
@@ -126,6 +127,24 @@ def test_a_branch_that_began_before_is_followed_from_where_it_began(place: Place
     place.git("merge", "-q", "--no-edit", "side")
     built = place.bring()
     assert (built.commits, built.is_anew) == (2, False)
+    place.assert_right()
+
+
+def test_what_a_merge_did_to_a_file_is_seen_from_what_is_known(place: Place) -> None:
+    place.commit(a=ONE)
+    file = births.file_id("a.py", Oid(place.git("rev-parse", "HEAD:a.py")))
+    place.git("checkout", "-qb", "side")
+    place.commit(a=ONE.replace("1", "3"))
+    place.git("checkout", "-q", "main")
+    place.commit(a=ONE.replace("1", "5"))
+    place.bring()
+    place.git("merge", "-q", "--no-commit", "-s", "ours", "side")
+    merge = place.commit("Merge", a=ONE.replace("1", "7"))
+    assert not place.bring().is_anew
+    known = place.known.history(file)
+    assert known is not None
+    assert (known.changes[0].commit, known.changes[0].kinds) == (merge, ("body",))
+    assert len(known.changes) == 4
     place.assert_right()
 
 

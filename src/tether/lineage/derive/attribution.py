@@ -18,7 +18,7 @@ from tether.agents import claims
 from tether.evidence import claimed
 from tether.evidence.history import commits as history
 from tether.evidence.history import commits_claimed
-from tether.hints import NamedTuple
+from tether.hints import Any, NamedTuple
 from tether.lineage.derive import brought, crediting, unnamed
 from tether.lineage.edges import ledger, model, nodes
 from tether.store import port
@@ -55,6 +55,10 @@ _MAX_CLAIMS = 100_000
 # So many inputs are written down together.
 _AT_ONCE = 500
 _MERGE, _CLAIM = "merge:", "claim:"
+# What changes the content of a file. Its lines are counted where it was read anyway, for its
+# symbols or to see what a merge did: to read all others would make the first index slower. If none
+# came and none went, they were not counted, or there is nothing to say.
+_OF_CONTENT = frozenset(("introduced", "body", "deleted"))
 
 Parents = dict[int, list[int]]
 
@@ -332,7 +336,9 @@ def _edges(
             continue
         kinds = words.split()
         sure = crediting.sureness(credit, kinds, commit.files, is_symbol=kind != "file")
-        detail = {"event": number, "added": added, "removed": removed, "how": credit.how}
+        detail: dict[str, Any] = {"event": number, "how": credit.how}
+        if added or removed or kind != "file" or not _OF_CONTENT & set(kinds):
+            detail |= {"added": added, "removed": removed}
         pointer = f"commit:{commit.oid}"
         yield model.Edge(
             credit.task, crediting.edge_type(kinds), node, sure, commit.at, pointer, detail
