@@ -95,6 +95,20 @@ def test_a_link_may_lead_from_the_top(yard: Greenhouse) -> None:
     assert "describes" in types(yard, "src/bell.py")
 
 
+# Ids that may be any word
+
+
+def test_a_subject_may_name_a_task_whose_id_is_any_word(yard: Greenhouse) -> None:
+    yard.do("task", "new", "Hum", "--id", "quiet")
+    yard.commit("2026-01-02", "feat(quiet): hum less", {"src/bell.py": CODE.replace("hum", "um")})
+    yard.commit("2026-01-03", "Be quiet, for once", {"src/bell.py": CODE})
+    yard.do("lineage", "rebuild")
+    assert yard.do("lineage", "rebuild")["rebuild"]["inputs"] == 0
+    told = prose(yard, "src/bell.py#hum_low")
+    assert "quiet “Hum” (new) renamed it" in told
+    assert told.count("quiet “Hum”") == 1
+
+
 # Times
 
 

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from tether import clock, ids
 from tether.agents import claims
 from tether.evidence import claimed
+from tether.evidence import model as evidence
 from tether.evidence.history import commits as history
-from tether.evidence.history import commits_claimed
+from tether.evidence.history import commits_claimed, naming
 from tether.hints import Any, NamedTuple
 from tether.lineage.derive import brought, crediting, unnamed
 from tether.lineage.edges import ledger, model, nodes
@@ -54,7 +55,7 @@ _GIVE = "INSERT OR REPLACE INTO commit_tasks VALUES (?, ?, ?, ?, ?)"
 _MAX_CLAIMS = 100_000
 # So many inputs are written down together.
 _AT_ONCE = 500
-_MERGE, _CLAIM = "merge:", "claim:"
+_MERGE, _CLAIM, _CALLED_SO = "merge:", "claim:", "called:"
 # What changes the content of a file. Its lines are counted where it was read anyway, for its
 # symbols or to see what a merge did: to read all others would make the first index slower. If none
 # came and none went, they were not counted, or there is nothing to say.
@@ -104,8 +105,13 @@ class Plan(NamedTuple):
         return len(self.inputs) + len(self.gone)
 
 
-def look(connection: sqlite3.Connection, held: Claims | None) -> Plan:
-    """What commits and claims say that is not written down yet."""
+def look(
+    connection: sqlite3.Connection, held: Claims | None, words: Mapping[str, ids.TaskKey]
+) -> Plan:
+    """What commits and claims say that is not written down yet.
+
+    `words` are ids of tasks that nobody can tell from other words: they are looked for in subjects.
+    """
     known = ledger.known(connection, FILES, "")
     said = _said(connection)
     fresh = [oid for oid, stamp in said.items() if known.get(oid) != stamp]
@@ -118,7 +124,18 @@ def look(connection: sqlite3.Connection, held: Claims | None) -> Plan:
         of_claims = dict(_stamps(connection, held.store))
         names |= of_claims.keys()
         inputs += _under_claims(connection, held, commits, _new(of_claims, known))
-    gone = [name for name in known if name not in names and (held or name[:6] != _CLAIM)]
+    of_words = naming.of_all(connection, words)
+    inputs += _called_so(commits, of_words, known)
+    names |= {_called(key) for key in of_words}
+    # What other checkouts know of is theirs to take back.
+    here = set(map(_called, words.values()))
+    gone = [
+        name
+        for name in known
+        if name not in names
+        and (held or not name.startswith(_CLAIM))
+        and (name in here or not name.startswith(_CALLED_SO))
+    ]
     return Plan(inputs, gone)
 
 
@@ -273,6 +290,26 @@ def _under_claims(
         found = commits_claimed.under_claims(connection, held.store, key, held.around)
         made = (commits.get(each.record) for each in found)
         yield _Input(name, stamp, tuple((commit, credit) for commit in made if commit is not None))
+
+
+def _called(key: ids.TaskKey) -> str:
+    return f"{_CALLED_SO}{key.source}:{key.id}"
+
+
+def _called_so(
+    commits: _Commits,
+    found: Mapping[ids.TaskKey, Iterable[evidence.Activity]],
+    known: Mapping[str, str],
+) -> Iterator[_Input]:
+    """The commits whose subjects have the id of a task that may be any word."""
+    for key, activities in found.items():
+        credit = crediting.Credit(model.task_key(key), crediting.NAMED, "named")
+        every = sorted({each.record for each in activities})
+        made = [commit for oid in every if (commit := commits.get(oid)) is not None]
+        said = " ".join(each.oid for each in made)
+        stamp = hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
+        if known.get(_called(key)) != stamp:
+            yield _Input(_called(key), stamp, tuple((commit, credit) for commit in made))
 
 
 def _take_back(connection: sqlite3.Connection, names: Iterable[str]) -> dict[str, int]:

@@ -79,12 +79,13 @@ class Derived(NamedTuple):
 def derive(
     connection: sqlite3.Connection,
     here: Here,
+    tasks: Iterable[written.Task],
     standing: ground.Ground,
     derived_at: str,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Derived:
     """Bring forward what a checkout says."""
-    found = {each.name: each for each in written.tasks_of(here.work, here.lists.items)}
+    found = {each.name: each for each in tasks}
     keys = [each.key for each in found.values()]
     mark = hinges.Mark(standing.line.number, tuple(sorted(keys)))
     stale = hinges.stale(connection, here.scope, mark)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from tether import index
+from tether import ids, index
 from tether.hints import NamedTuple
 from tether.lineage import kept
 from tether.lineage.derive import (
@@ -23,6 +23,7 @@ from tether.lineage.derive import (
     messages,
     reversal,
     runs,
+    written,
 )
 from tether.lineage.edges import ledger, view
 from tether.store import port
@@ -47,7 +48,11 @@ class Derived(NamedTuple):
 
 
 def from_commits(
-    known: index.Index, held: attribution.Claims | None, derived_at: str, tell: Tell
+    known: index.Index,
+    held: attribution.Claims | None,
+    words: Mapping[str, ids.TaskKey],
+    derived_at: str,
+    tell: Tell,
 ) -> int | None:
     """What commits say, and what was done under claims; None if the index cannot be written.
 
@@ -55,16 +60,20 @@ def from_commits(
     """
     for _ in range(_MAX_ATTEMPTS):
         try:
-            return _from_plan(known, held, derived_at, tell)
+            return _from_plan(known, held, words, derived_at, tell)
         except attribution.Overtaken:
             continue
     return None
 
 
 def _from_plan(
-    known: index.Index, held: attribution.Claims | None, derived_at: str, tell: Tell
+    known: index.Index,
+    held: attribution.Claims | None,
+    words: Mapping[str, ids.TaskKey],
+    derived_at: str,
+    tell: Tell,
 ) -> int | None:
-    plan = known.read(lambda connection: attribution.look(connection, held))
+    plan = known.read(lambda connection: attribution.look(connection, held, words))
     if plan is None:
         return None
     done = 0
@@ -114,7 +123,8 @@ def bring(
     tell: Tell = lambda _: None,
 ) -> Derived | None:
     """Bring all edges forward; None if the index cannot be written, or was begun anew meanwhile."""
-    counted = from_commits(known, held, derived_at, tell)
+    tasks = list(written.tasks_of(here.work, here.lists.items))
+    counted = from_commits(known, held, written.words(tasks, here.find), derived_at, tell)
     if counted is None:
         return None
     done: Derived | None = None
@@ -131,7 +141,7 @@ def bring(
         for statement in (_FORGET_RECORDS, _FORGET_FLAGS):
             connection.execute(statement, (json.dumps(scopes),))
         standing = ground.Ground(connection, number)
-        said = checkout.derive(connection, here, standing, derived_at, tell)
+        said = checkout.derive(connection, here, tasks, standing, derived_at, tell)
         # After all that is said here: of that, others need not tell.
         brought = imported.derive(connection, store_dir, derived_at)
         count += said.read + brought.read

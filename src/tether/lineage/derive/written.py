@@ -14,6 +14,7 @@ from tether.lineage.edges import model
 from tether.tasks import model as tasks
 from tether.tasks import states, workdir
 from tether.tasks.sources import model as lists
+from tether.tasks.sources import patterns
 
 _REVIEWED = ("review", "audit")
 _OVER = (states.DONE, "cancelled", states.ARCHIVED)
@@ -63,6 +64,19 @@ def tasks_of(work: workdir.Workdir, items: Mapping[ids.TaskKey, lists.Item]) -> 
         stamp = hashlib.blake2b(said, digest_size=12).hexdigest()
         name = f"list:{item_key.source}:{item_key.id}"
         yield Task(key, name, stamp, functools.partial(_of_item, item))
+
+
+def words(
+    every: Iterable[Task], find: Callable[[str], list[patterns.Found]]
+) -> dict[str, ids.TaskKey]:
+    """The ids of tasks with files that nobody can tell from other words: no pattern finds them."""
+    found = {}
+    for each in every:
+        key = model.task_of(each.key)
+        is_own = key is not None and key.source == ids.OWN_SOURCE
+        if key and is_own and all(one.id != key.id for one in find(key.id)):
+            found[key.id] = key
+    return found
 
 
 def _of_file(work: workdir.Workdir, found: workdir.Found) -> Written | None:
