@@ -166,7 +166,7 @@ def test_a_diff_shows_what_came_since(house: Greenhouse) -> None:
     assert (told["before"]["tasks"], told["after"]["tasks"]) == (1, 3)
     assert (told["before"]["as_of"]["words"], told["after"]["as_of"]) == ("2026-03-06", None)
     page = house.page("diff", POUR, "--as-of", "2026-03-06")
-    assert f"- {POUR} “Water the beds” (new), as of 2026-03-06 (" in page
+    assert f"- {POUR} “Water the beds”, as of 2026-03-06 (" in page
     assert f"+ {POUR} “Water the beds” (new), now: 3 tasks\n" in page
     back = house.told("diff", POUR, "--as-of", "HEAD", "--and-as-of", "2026-03-06")
     assert (back["new"], tasks(back["gone"])) == ([], [SHINE, HAND])
@@ -214,7 +214,7 @@ def test_a_clone_without_an_index_says_how_to_make_one(house: Greenhouse, tmp_pa
         ("same-as", "src/lamp.js", "src/lamp.py"),
     ):
         code, message, hint = clone.refused(*words)
-        assert (code, "The index does not know commit" in message) == (5, True), words
+        assert (code, "Nothing is indexed yet" in message) == (5, True), words
         assert "`tether lineage rebuild`" in hint
     clone.do("lineage", "rebuild")
     assert around(clone, POUR) == around(house, POUR)

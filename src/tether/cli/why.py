@@ -77,7 +77,7 @@ def why(
                 )
             )
         else:
-            told = _unindexed(call, tip, named, as_of or "", budget, min_confidence)
+            told = _unindexed(call, who, tip, named, as_of or "", budget, min_confidence)
         _count(call, "shown")
     return answers.Answer(
         "",
@@ -107,18 +107,26 @@ def _told(
     at = chronicle.moment(who, connection, tip, as_of)
     below = chronicle.below(call.workspace.root)
     seen = chronicle.seen(who, connection, at, min(min_confidence, 0.5), wrong)
-    line = kept.Line(kept.number_of(connection, at.commit) or 0)
+    line, is_there = kept.Line(kept.number_of(connection, at.commit) or 0), False
     try:
         with who.aimed(connection, tip, below) as aim:
             target = naming.code(connection, aim, selector)
+            is_there = True
             story = gathering.story(seen, who.git, target, line, as_of=as_of)
-    except errors.NotFound:
+    except errors.NotFound as problem:
         if at.commit == tip:
             raise
-        # It may have been called so then.
-        with who.aimed(connection, at.commit, below) as aim:
-            target = naming.code(connection, aim, selector)
-            story = gathering.story(seen, who.git, target, line, as_of=as_of)
+        try:
+            # It may have been called so then.
+            with who.aimed(connection, at.commit, below) as aim:
+                target = naming.code(connection, aim, selector)
+                story = gathering.story(seen, who.git, target, line, as_of=as_of)
+        except errors.NotFound as other:
+            if not is_there:
+                raise problem from other
+            from tether.cli.lineage import asking
+
+            raise asking.not_yet(selector, at) from problem
     feature = features.feature(seen, target.nodes)
     biography = telling.tell(story, budget=budget, min_confidence=min_confidence)
     return _Told(biography, story, feature)
@@ -126,6 +134,7 @@ def _told(
 
 def _unindexed(
     call: context.Context,
+    who: chronicler.Chronicler,
     tip: git.Oid,
     selector: str,
     as_of: str,
@@ -137,10 +146,9 @@ def _unindexed(
     from tether.lineage.biography import telling, unindexed
 
     if as_of or selector.startswith("node:"):
-        raise errors.NotFound(
-            "Nothing is indexed yet, so this cannot be answered.",
-            hint="Make the index with `tether lineage rebuild`.",
-        )
+        from tether.cli.lineage import asking
+
+        raise asking.unknown(who, tip)
     place = call.workspace
     repository = git.Git(place.place)
     finder = call.witness.finder

@@ -31,6 +31,7 @@ _SQL = sql.Queries("lineage")
 _FEW_COMMITS = 300
 _MARK = "SELECT cursor FROM derivation_cursors WHERE deriver = ?"
 _KEEP_MARK = "INSERT OR REPLACE INTO derivation_cursors VALUES (?, ?)"
+_ANY = "SELECT 1 FROM identity_commits LIMIT 1"
 _LISTS = "SELECT path FROM parsed_files WHERE worktree = ? LIMIT 20000"
 _MAX_FOLDERS = 2000
 _MAX_ATTEMPTS = 3
@@ -120,6 +121,10 @@ class Chronicler:
         if self._token(tip) != self._kept_token():
             self._derive(tip, look)
         return True
+
+    def has_any(self) -> bool:
+        """Whether any commit was followed yet."""
+        return bool(self._index.rows(_ANY))
 
     def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """Ask the index; outlines that were dropped from it are made again."""

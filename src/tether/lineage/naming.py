@@ -208,7 +208,8 @@ def code(connection: sqlite3.Connection, aim: targets.Aim, words: str) -> target
     except errors.NotFound as problem:
         if other := _other(connection, words):
             raise other from problem
-        if not ids.TaskId.is_valid(words.rpartition(":")[2]):
+        is_name = isinstance(problem, targets.NobodyCalledSo)
+        if not is_name or not ids.TaskId.is_valid(words.rpartition(":")[2]):
             raise
         near = _near(words, map(model.label, _known(connection, "task")))
         raise errors.NotFound(

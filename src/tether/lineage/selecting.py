@@ -25,6 +25,7 @@ _MAX_FILES = 1000
 _MAX_NAMED = 10
 _MAX_NEAR, _NEAR = 3, 0.75
 _LINK, _SUBMODULE, _DIRECTORY = "120000", "160000", "tree"
+_TOP = "."
 FORMS = "Name it as PATH:LINE, PATH#Class.name or Class.name."
 
 _IN_FILE = "PATH:LINE or PATH#name."
@@ -84,7 +85,10 @@ class Finder:
             return self.at_lines(path, int(lines[1]), int(lines[2] or lines[1]))
         entry = self.entry(words)
         if entry is None:
-            return self._one(self._anywhere(words), words)
+            named = self._anywhere(words)
+            if not named and _is_path(words):
+                raise self._no_file(words)
+            return self._one(named, words)
         # A symbol may be called like a directory.
         found = self._anywhere(words) if entry.kind == _DIRECTORY else []
         if found:
@@ -164,10 +168,7 @@ class Finder:
         entry = self.entry(path)
         shown = _shown(path)
         if entry is None:
-            raise errors.NotFound(
-                f"There is no file {shown} in commit {self._commit[:12]}.",
-                hint="Name it as that commit has it, or see `tether lineage history --help`.",
-            )
+            raise self._no_file(path)
         if other := _other_than_file(entry):
             what, hint = other
             raise errors.NotFound(f"No symbols can be found in {shown}: it is {what}.", hint=hint)
@@ -192,17 +193,33 @@ class Finder:
             details={"why": why},
         )
 
+    def _no_file(self, path: str) -> errors.NotFound:
+        """What to say of a path that the commit does not have."""
+        usual = "Name it as that commit has it, or see `tether lineage history --help`."
+        return errors.NotFound(
+            f"There is no file {_shown(path)} in commit {self._commit[:12]}.",
+            hint=self.near_files(path) or usual,
+        )
+
+    def near_files(self, path: str) -> str:
+        """What to ask somebody who named a file that is not there; nothing if none is near."""
+        wanted = posixpath.normpath(posixpath.join(self._below, path))
+        found = _near_paths(wanted, (entry.path for entry in self._files.git.tree(self._commit)))
+        return f"Did you mean {' or '.join(map(typed, found))}?" if found else ""
+
     def entry(self, path: str) -> TreeEntry | None:
         """What the commit has at a path: seen from where the asker stands, or from the top."""
         if path not in self._entries:
-            places = dict.fromkeys((posixpath.join(self._below, path), path))
+            places = dict.fromkeys((posixpath.join(self._below, path), path)) if path else ()
             found = (self._at(posixpath.normpath(place)) for place in places)
             self._entries[path] = next((each for each in found if each is not None), None)
         return self._entries[path]
 
     def _at(self, wanted: str) -> TreeEntry | None:
-        if wanted.startswith(("../", "/")) or wanted in (".", "..") or "\0" in wanted:
+        if wanted.startswith(("../", "/")) or wanted == ".." or "\0" in wanted:
             return None
+        if wanted == _TOP:
+            return TreeEntry("", _DIRECTORY, self._commit, _TOP)
         for found in self._files.git.tree(self._commit, paths=[wanted]):
             is_it = found.path == wanted
             return found if is_it else TreeEntry("", _DIRECTORY, self._commit, wanted)
@@ -262,6 +279,22 @@ def near(name: str, names: Iterable[str]) -> list[str]:
     return difflib.get_close_matches(_plain(name).casefold()[:100], list(names), _MAX_NEAR, _NEAR)
 
 
+def _near_paths(path: str, paths: Iterable[str]) -> list[str]:
+    """Files of its name elsewhere, or else those beside it with nearly that name."""
+    import difflib
+
+    directory, name = posixpath.split(path)
+    namesakes, beside = [], []
+    for each in paths:
+        where, called = posixpath.split(each)
+        if called == name:
+            namesakes.append(each)
+        elif where == directory:
+            beside.append(each)
+    likely = difflib.get_close_matches(path[:200], namesakes, _MAX_NEAR, 0)
+    return likely or difflib.get_close_matches(path[:200], beside, _MAX_NEAR, _NEAR)
+
+
 def _counted(name: str) -> tuple[str, int]:
     """`go` and 2 for `go@2`; 0 if it says no number."""
     short, _, count = name.rpartition("@")
@@ -278,6 +311,11 @@ def _telling(name: str) -> str:
     """What a file must have that has a symbol of this name: its last part with words."""
     found = (_WORDS.search(part) for part in reversed(name.split(".")))
     return next((each[0] for each in found if each), name.strip(".# "))
+
+
+def is_name(words: str) -> bool:
+    """Whether words look like the name of a symbol or a section, and not like one of a file."""
+    return not _is_path(words) and not _is_path(words.rpartition(":")[0])
 
 
 def _is_path(words: str) -> bool:

@@ -6,7 +6,9 @@ gone is found too, by what deleted it.
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
 
 from tether import errors, text
@@ -24,6 +26,13 @@ _EVENTS_OF = (
     " JOIN identity_events AS e ON e.node = n.id WHERE n.key = ? ORDER BY e.number DESC"
 )
 _NODE = "SELECT node FROM identity_events WHERE number = ?"
+_CALLED = (
+    "SELECT number, node, commit_no, kinds, change FROM identity_events WHERE name = ?"
+    " ORDER BY number DESC LIMIT 5000"
+)
+_EVENTS_BACK = (
+    "SELECT commit_no, kinds, change FROM identity_events WHERE node = ? ORDER BY number DESC"
+)
 _MOVED = (
     "SELECT e.kinds, e.change FROM identity_events AS e"
     " JOIN lineage_nodes AS n ON n.id = e.node AND n.kind = 'file'"
@@ -32,8 +41,14 @@ _MOVED = (
 _BELOW = "SELECT DISTINCT path FROM identity_steps WHERE path >= ? AND path < ? AND commit_no <= ?"
 _NAMED: tuple[Literal["file", "dir", "symbol"], ...] = ("file", "dir", "symbol")
 _MAX_FILES = 20_000
+_MAX_PLACES = 3
+_NODE_ID = re.compile(r"node:[0-9a-f]{24}")
 
 Kind = Literal["file", "dir", "symbol"]
+
+
+class NobodyCalledSo(errors.NotFound):
+    """Nothing has this name, which may be one of something else than code."""
 
 
 class Target(NamedTuple):
@@ -56,6 +71,14 @@ class Target(NamedTuple):
     fallback: str = ""
     """Why it is the file's that was meant to be the symbol's."""
     is_gone: bool = False
+
+
+class _Former(NamedTuple):
+    """A living symbol by a name that it had."""
+
+    target: Target
+    since: int
+    """The event that gave it this name."""
 
 
 class Missing:
@@ -118,6 +141,7 @@ class Aim:
         self.line = kept.Line(number)
         self._files = library.Library(git, KeptOutlines(connection, missing or Missing()))
         self._finder = selecting.Finder(self._files, commit, below)
+        self._moves: dict[int, dict[str, str]] = {}
 
     def close(self) -> None:
         self._files.close()
@@ -135,9 +159,13 @@ class Aim:
             return self._symbol(selector, words)
         entry = self._finder.entry(words)
         is_dir = entry is not None and entry.kind == "tree"
-        if kind == "dir" or (is_dir and not kind):
-            return self._directory(selector, entry.path if is_dir and entry else words)
-        if entry is not None and not is_dir:
+        if kind == "file" and is_dir and self._was(words) is not None:
+            return self._gone_file(selector, words)
+        if entry is not None and kind not in ("", "dir" if is_dir else "file"):
+            raise _other_kind(words, is_dir=is_dir)
+        if kind == "dir" or is_dir:
+            return self._directory(selector, entry.path if entry else words)
+        if entry is not None:
             return self._file(selector, entry.path)
         return self._gone_file(selector, words) if kind else self._other(selector, words)
 
@@ -145,21 +173,33 @@ class Aim:
         """What is no path of the commit: a symbol, or a file that is gone."""
         try:
             return self._symbol(selector, words)
-        except errors.NotFound:
-            if self._was(words) is None:
+        except errors.NotFound as problem:
+            if self._was(words) is not None:
+                return self._gone_file(selector, words)
+            if left := self._left(words.rstrip("/")):
+                raise left from problem
+            if not selecting.is_name(words):
                 raise
-            return self._gone_file(selector, words)
+            raise NobodyCalledSo(
+                problem.message, hint=problem.hint, details=problem.details
+            ) from problem
 
     def _was(self, path: str) -> kept.Placed | None:
         """The last step of a path that is not there any more."""
         return self.line.step(self._connection, path)
 
     def _node(self, key: str) -> Target:
+        if not _NODE_ID.fullmatch(key):
+            raise errors.NotFound(
+                f"{text.one_line(key, 80)} is no node: the id of one is 24 digits and letters from"
+                " a to f.",
+                hint=FORMS,
+            )
         rows = self._connection.execute(_EVENTS_OF, (key,)).fetchall()
         if not rows:
             raise errors.NotFound(
                 "The index has no such node.",
-                hint="Bring the index up to date with `tether lineage rebuild`.",
+                hint="Name the code as PATH or PATH#Class.name.",
             )
         past = kept.past(self._connection, self.line.number)
         for number, kind, event, commit_no in rows:
@@ -188,7 +228,7 @@ class Aim:
             raise errors.NotFound(
                 f"There is no file {text.one_line(path, 200)} in commit {self._commit[:12]}, and"
                 " there was none.",
-                hint=FORMS,
+                hint=self._finder.near_files(path) or FORMS,
             )
         if step.oid:
             return self._file(selector, path)
@@ -212,11 +252,15 @@ class Aim:
 
     def _move(self, path: str, commit_no: int) -> str | None:
         """The path to which a commit moved a file."""
-        for kinds, raw in self._connection.execute(_MOVED, (commit_no,)):
-            change, _ = kept.change_in(self._commit, kinds, raw)
-            if change.before is not None and change.before.path == path and change.after:
-                return change.after.path
-        return None
+        if commit_no not in self._moves:
+            rows = self._connection.execute(_MOVED, (commit_no,))
+            changes = [kept.change_in(self._commit, kinds, raw)[0] for kinds, raw in rows]
+            self._moves[commit_no] = {
+                each.before.path: each.after.path
+                for each in reversed(changes)
+                if each.before and each.after
+            }
+        return self._moves[commit_no].get(path)
 
     def _directory(self, selector: str, path: str) -> Target:
         path = path.rstrip("/")
@@ -226,15 +270,38 @@ class Aim:
             if placed is not None and placed.file:
                 events.append(placed.file)
         if not events:
-            raise errors.NotFound(
+            raise self._left(path) or errors.NotFound(
                 f"There is no directory {text.one_line(path, 200)} with files in commit"
-                f" {self._commit[:12]}.",
+                f" {self._commit[:12]}, and there was none.",
                 hint=FORMS,
             )
         known = kept.node_numbers(self._connection, events)
         nodes = [known[each] for each in events]
         name = f"directory {path or '.'}"
         return Target(selector, "dir", name, path, path, 0, "", tuple(events), tuple(nodes))
+
+    def _left(self, path: str) -> errors.NotFound | None:
+        """What to say of a directory that is gone; None if there was none."""
+        here = self._below(path) if path else ()
+        were = [each for each in here if self._was(each) is not None]
+        if not were:
+            return None
+        went = Counter(
+            _went(path, each, to)
+            for each in were
+            if (to := self._moved_to(each)) != each and self.line.placed(self._connection, to)
+        )
+        places = [place for place, _ in went.most_common(_MAX_PLACES)]
+        shown = {each: "the top" if each == "." else text.one_line(each, 100) for each in places}
+        counts = (f"{went[each]} went to {shown[each]}" for each in places)
+        what = ", ".join(counts) or "none is left"
+        return errors.NotFound(
+            f"Nothing stands in {text.one_line(path, 200)} any more in commit {self._commit[:12]}:"
+            f" of {text.counted(len(were), 'file')} {what}.",
+            hint=f"Name it as {selecting.typed(f'dir:{places[0]}')}."
+            if places
+            else "Name one of them: `tether why PATH` tells of files that are gone, too.",
+        )
 
     def _below(self, path: str) -> Iterator[str]:
         first = objects.path_bytes(f"{path}/") if path not in ("", ".") else b""
@@ -264,13 +331,7 @@ class Aim:
         if placed is None or number >= len(placed.versions):
             return self._file(selector, path, "its symbols were not followed")
         target = self._of_event(selector, "symbol", placed.versions[number])
-        symbol = found.symbol
-        return target._replace(
-            name=f"{symbol.kind} {symbol.qualified}",
-            place=_where(path, symbol.line, symbol.end_line),
-            path=path,
-            line=symbol.line,
-        )
+        return _standing(target, path, found.symbol)
 
     def _whole(self, selector: str, words: str, problem: errors.NotFound) -> Target | None:
         """The file, where a line stands in no symbol, or no symbol of it can be read."""
@@ -289,7 +350,8 @@ class Aim:
         """A symbol that a file had once, by its name."""
         split = self._finder.split(words)
         if split is None:
-            return None
+            former = self._former(selector, words)
+            return former.target if former else None
         path, name = split
         moved = self._moved_to(path)
         if moved != path:
@@ -297,11 +359,51 @@ class Aim:
             if entry is not None:
                 return self._symbol(selector, f"{moved}#{name}")
             path = moved
+        former = self._former(selector, name, path)
         for event, change in kept.buried(self._connection, self.line, path):
             before = change.before
             if before and before.kind != "file" and kept.is_called(before, name):
+                if former is not None and former.since > event:
+                    break
                 return self._of_event(selector, "symbol", event)
-        return None
+        return former.target if former else None
+
+    def _former(self, selector: str, name: str, path: str = "") -> _Former | None:
+        """The only living symbol that was called so once; with a path, in that file or before."""
+        connection = self._connection
+        past = kept.past(connection, self.line.number)
+        found: dict[int, _Former] = {}
+        seen = set()
+        last_part = name.replace("::", ".").rpartition(".")[2]
+        for number, node, commit_no, kinds, raw in connection.execute(_CALLED, (last_part,)):
+            if node in seen or commit_no not in past:
+                continue
+            seen.add(node)
+            change, _ = kept.change_in(self._commit, kinds, raw)
+            was = change.after
+            living = self._living(node, past, selector)
+            if was is None or living is None or path not in ("", was.path, living.path):
+                continue
+            if kept.is_called(was, name):
+                found[node] = _Former(living, number)
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def _living(self, node: int, past: frozenset[int], selector: str) -> Target | None:
+        """A symbol as it stands; None if it is gone."""
+        rows = self._connection.execute(_EVENTS_BACK, (node,))
+        kinds, raw = next((each[1:] for each in rows if each[0] in past), ("", b""))
+        last = kept.change_in(self._commit, kinds, raw)[0].after if raw else None
+        placed = self.line.placed(self._connection, last.path) if last else None
+        if last is None or placed is None:
+            return None
+        known = kept.node_numbers(self._connection, placed.versions)
+        nodes = [known[each] for each in placed.versions]
+        source = self._files.source(last.path, placed.oid)
+        if node not in nodes or source is None:
+            return None
+        number = nodes.index(node)
+        target = self._of_event(selector, "symbol", placed.versions[number])
+        return _standing(target, last.path, source.symbols[number])
 
     def _never(self, words: str) -> errors.NotFound | None:
         """What to say of a symbol that a file never had which is gone; None if it is there."""
@@ -339,6 +441,34 @@ class Aim:
             (node or number,),
             is_gone=change.after is None,
         )
+
+
+def _standing(target: Target, path: str, symbol: symbols.Symbol) -> Target:
+    """A symbol where it stands in the file that the commit has."""
+    return target._replace(
+        name=f"{symbol.kind} {symbol.qualified}",
+        place=_where(path, symbol.line, symbol.end_line),
+        path=path,
+        line=symbol.line,
+    )
+
+
+def _other_kind(words: str, *, is_dir: bool) -> errors.NotFound:
+    """What to say of a directory that is named as a file, or the other way round."""
+    called = text.one_line(words, 200)
+    what, prefix = ("a directory, no file", "dir:") if is_dir else ("a file, no directory", "file:")
+    return errors.NotFound(
+        f"{called} is {what}.", hint=f"Name it as {selecting.typed(prefix + words)}."
+    )
+
+
+def _went(directory: str, path: str, to: str) -> str:
+    """Where a file of a directory went: as far up as the way to it is the same."""
+    *was, _ = path.removeprefix(f"{directory}/").split("/")
+    *now, _ = to.split("/")
+    while was and now and was[-1] == now[-1]:
+        del was[-1], now[-1]
+    return "/".join(now) or "."
 
 
 def named(target: Target, place: history.Place) -> Target:

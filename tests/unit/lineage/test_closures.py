@@ -166,6 +166,15 @@ def test_a_closure_goes_over_code_that_both_changed(web: Web) -> None:
     assert found.tasks[1].path == (related.Step("co-touches", web.name("a.py"), task(3)),)
 
 
+def test_the_code_of_a_step_is_of_the_kind_that_the_step_says(web: Web) -> None:
+    """Also where a file weighs more than the symbols in it."""
+    web.touch(1, "a.py", "b.py", "b.py#run")
+    web.touch(2, "a.py", "b.py", "b.py#run")
+    web.touch(3, "b.py#run")
+    [both, _] = related.closure(web.view(), task(1), depth=1).tasks
+    assert both.path == (related.Step("co-touches-symbol", web.name("b.py#run"), task(2)),)
+
+
 def test_code_that_few_changed_counts_for_more(web: Web) -> None:
     web.touch(1, "rare.py", "usual.py")
     web.touch(2, "rare.py")
@@ -293,6 +302,18 @@ def test_sharing_symbols_and_sharing_files_are_told_apart(web: Web) -> None:
     assert found["co-touches-symbol"].nodes == (web.name("a.py#run"),)
     assert found["co-touches"].shared == 2
     assert found["co-touches"].weight > found["co-touches-symbol"].weight
+
+
+def test_a_limit_counts_what_was_asked_for_alone(web: Web) -> None:
+    for number in range(1, 5):
+        web.touch(number, "a.py", "a.py#run", "a.py#stop")
+    found = shared.co_touches(web.view(), task(1), types=["co-touches"], limit=2)
+    assert [each.type for each in found.found] == ["co-touches"] * 2
+    assert found.is_truncated
+    for name in ("co-touches", "co-touches-symbol"):
+        found = shared.co_touches(web.view(), task(1), types=[name], limit=3)
+        assert [each.type for each in found.found] == [name] * 3
+        assert not found.is_truncated
 
 
 def test_declared_context_counts_as_shared(web: Web) -> None:

@@ -41,7 +41,11 @@ class Shelf:
         return self.found(words).selector
 
     def found(self, words: str) -> selecting.Candidate:
-        return selecting.Finder(self.files, self.commit).find(words)
+        return self.finder().find(words)
+
+    def finder(self, below: str = "") -> selecting.Finder:
+        """Somebody who stands in a directory."""
+        return selecting.Finder(self.files, self.commit, below)
 
     def source(self, path: str) -> sources.Source:
         source = self.files.at(self.commit, path)
@@ -135,3 +139,39 @@ def test_a_slip_is_asked_back(shelf: Shelves, words: str, hint: str) -> None:
     with pytest.raises(errors.NotFound) as caught:
         there.find(words)
     assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("words", "below", "hint"),
+    [
+        ("lib/bel.py", "", "Did you mean lib/bell.py?"),
+        ("bel.py", "lib", "Did you mean lib/bell.py?"),
+        ("lib/bel.py:1", "", "Did you mean lib/bell.py?"),
+        ("lib/bel.py#ring", "", "Did you mean lib/bell.py?"),
+        ("libs/bell.py", "", "Did you mean lib/bell.py or old/bell.py?"),
+        ("lib/clock.py", "", "Name it as that commit has it"),
+    ],
+)
+def test_a_slip_in_a_path_is_one_of_a_file(
+    shelf: Shelves, words: str, below: str, hint: str
+) -> None:
+    code = "def ring(): ...\n"
+    there = shelf({"lib/bell.py": code, "old/bell.py": code, "notes.md": "# Bells\n"})
+    with pytest.raises(errors.NotFound, match="There is no file ") as caught:
+        there.finder(below).find(words)
+    assert caught.value.hint.startswith(hint)
+
+
+def test_a_heading_that_looks_like_a_path_is_found(shelf: Shelves) -> None:
+    assert shelf({"notes.md": "# lib/bel.py\n"}).find("lib/bel.py") == "notes.md#lib/bel.py"
+
+
+@pytest.mark.parametrize(
+    ("words", "below", "path"),
+    [(".", "", "."), ("./", "", "."), (".", "lib", "lib"), ("..", "lib", "."), ("..", "", None)],
+)
+def test_a_dot_is_the_directory_where_one_stands(
+    shelf: Shelves, words: str, below: str, path: str | None
+) -> None:
+    entry = shelf({"lib/bell.py": "def ring(): ...\n"}).finder(below).entry(words)
+    assert (entry.path if entry else None) == path

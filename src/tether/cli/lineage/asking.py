@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import ParamSpec
 
 import click
@@ -47,12 +48,51 @@ class Asked(NamedTuple):
     at: moments.Moment
     seen: view.View
     aim: targets.Aim
+    now: Callable[[], AbstractContextManager[targets.Aim]]
+    """Who finds what is there today."""
 
     def names(self, keys: Iterable[model.Key]) -> Names:
-        """What nodes are called."""
+        """What nodes are called; how tasks and decisions stand is known of today alone."""
         from tether.lineage import naming
 
-        return naming.names(self.seen, keys)
+        found = naming.names(self.seen, keys)
+        if not self.at.words:
+            return found
+        return {key: each._replace(status="") for key, each in found.items()}
+
+    def code(self, words: str) -> targets.Target:
+        """The code that words mean, by what it is called then or today."""
+        from tether.lineage import naming
+
+        try:
+            return naming.code(self.connection, self.aim, words)
+        except errors.NotFound as problem:
+            return self._then(words, problem)
+
+    def node(self, words: str) -> model.Key:
+        """The one node that words mean, likewise."""
+        from tether.lineage import naming
+
+        try:
+            return naming.node(self.seen, self.aim, words)
+        except errors.NotFound as problem:
+            return self._then(words, problem).key
+
+    def _then(self, words: str, problem: errors.NotFound) -> targets.Target:
+        """The code that is called so today, as it was; if there is none, the problem is raised."""
+        from tether.lineage import naming
+
+        if not self.at.words:
+            raise problem
+        try:
+            with self.now() as aim:
+                target = naming.code(self.connection, aim, words)
+        except errors.TetherError:
+            raise problem from None
+        try:
+            return self.aim.find(target.key or words)._replace(selector=words)
+        except errors.NotFound:
+            raise not_yet(words, self.at) from problem
 
     def commits(self, pointers: Iterable[str]) -> Commits:
         """What Git says of the commits that evidence points to, by their hashes."""
@@ -120,7 +160,9 @@ def ask_of(
         at = chronicle.moment(who, connection, tip, narrowed.as_of)
         seen = chronicle.seen(who, connection, at, narrowed.min_confidence, wrong)
         with who.aimed(connection, at.commit, below) as aim:
-            return question(Asked(who, connection, at, seen, aim))
+            return question(
+                Asked(who, connection, at, seen, aim, lambda: who.aimed(connection, tip, below))
+            )
 
     return who.ask(asked)
 
@@ -128,11 +170,29 @@ def ask_of(
 def require_known(who: chronicler.Chronicler, tip: git.Oid) -> None:
     """Without an index that has the commit, no question about edges can be answered."""
     if not who.refresh(tip):
-        raise errors.NotFound(
-            f"The index does not know commit {tip[:12]} yet, and there is more to read than a"
-            " question waits for.",
-            hint="Bring it up to date with `tether lineage rebuild`.",
+        raise unknown(who, tip)
+
+
+def unknown(who: chronicler.Chronicler, tip: git.Oid) -> errors.NotFound:
+    """What to say of a commit that the index does not have."""
+    if not who.has_any():
+        return errors.NotFound(
+            "Nothing is indexed yet, so this cannot be answered.",
+            hint="Make the index with `tether lineage rebuild`.",
         )
+    return errors.NotFound(
+        f"The index does not know commit {tip[:12]} yet, and there is more to read than a"
+        " question waits for.",
+        hint="Bring it up to date with `tether lineage rebuild`.",
+    )
+
+
+def not_yet(words: str, at: moments.Moment) -> errors.NotFound:
+    """What to say of code that came later than the time that was asked about."""
+    return errors.NotFound(
+        f"{text.one_line(words, 200)} was not there yet{as_of(at)}.",
+        hint="Ask without --as-of, or of a later time.",
+    )
 
 
 def selector_of(call: context.Context, words: str) -> str:
@@ -190,6 +250,14 @@ def moment_value(at: moments.Moment) -> dict[str, Any] | None:
     if not at.words:
         return None
     return {"words": text.clean(at.words), "commit": at.commit, "at": at.at or None}
+
+
+def at_least(min_confidence: float) -> str:
+    """` at 0.96 or more`: said where nothing was found; nothing if no more than usual is asked."""
+    from tether.lineage.edges import model
+
+    is_usual = min_confidence <= model.DEFAULT_CONFIDENCE
+    return "" if is_usual else f" at {min_confidence:g} or more"
 
 
 def as_of(at: moments.Moment) -> str:

@@ -81,7 +81,8 @@ def closure(
         "truncated": found.closure.is_truncated,
         "nodes": values.nodes(found.names),
     }
-    page = asking.Page(lambda width: _closure_lines(found, width), f"closure {task}")
+    least = asking.at_least(min_confidence)
+    page = asking.Page(lambda width: _closure_lines(found, least, width), f"closure {task}")
     return asking.answer(call, value, page)
 
 
@@ -122,15 +123,15 @@ def _related_value(each: related.Related) -> dict[str, Any]:
     }
 
 
-def _closure_lines(found: _Around, width: int) -> list[str]:
+def _closure_lines(found: _Around, least: str, width: int) -> list[str]:
     closure_, names = found.closure, found.names
     count = text.counted(len(closure_.tasks), "task")
     lines = shown.wrapped(
         f"Around {wording.described(names, closure_.seed)}{asking.as_of(found.at)}: {count}.", width
     )
     if not closure_.tasks:
-        lines += shown.wrapped("No edge and no code that few others changed leads from it.", width)
-        return lines
+        said = f"No edge and no code that few others changed leads from it{least}."
+        return [*lines, *shown.wrapped(said, width)]
     lines += ["", *wording.columns([_HEADING, *(_row(e, names) for e in closure_.tasks)], width)]
     from tether.lineage.closures import related
 
@@ -243,7 +244,8 @@ def diff(
         "nodes": values.nodes(names),
     }
     page = asking.Page(
-        lambda width: _diff_lines(before, after, found, names, width), f"diff {task}"
+        lambda width: _diff_lines(before, after, found, asking.at_least(min_confidence), width),
+        f"diff {task}",
     )
     return asking.answer(call, value, page)
 
@@ -260,19 +262,20 @@ def _diff_lines(
     before: _Around,
     after: _Around,
     found: differences.Difference,
-    names: asking.Names,
+    least: str,
     width: int,
 ) -> list[str]:
     heads = [
-        f"{sign} {wording.described(names, side.closure.seed)}"
+        f"{sign} {wording.described(side.names, side.closure.seed)}"
         f"{asking.as_of(side.at) or ', now'}: {text.counted(len(side.closure.tasks), 'task')}"
+        f"{'' if side.closure.tasks else least}"
         for sign, side in (("-", before), ("+", after))
     ]
     lines = [part for head in heads for part in shown.wrapped(head, width)]
     rows: list[wording.Row] = []
-    for sign, some in (("-", found.gone), ("+", found.new)):
-        rows += [((sign, f"{e.score:.2f}"), _words(e, names)) for e in some]
-    rows += [(("~", f"{e.after.score:.2f}"), _changed(e, names)) for e in found.changed]
+    for sign, side, some in (("-", before, found.gone), ("+", after, found.new)):
+        rows += [((sign, f"{e.score:.2f}"), _words(e, side.names)) for e in some]
+    rows += [(("~", f"{e.after.score:.2f}"), _changed(e, after.names)) for e in found.changed]
     if rows:
         lines += ["", *wording.columns(rows, width)]
     else:

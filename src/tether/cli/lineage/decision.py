@@ -55,7 +55,8 @@ def decision(
         return asking.answer(call, _list_value(listed), page)
     words = decision_id
     found = asking.ask(call, narrowed, lambda asked: _found(call, asked, words, limit))
-    page = asking.Page(lambda width: _lines(found, width), f"decision {found.decision.key}")
+    least = asking.at_least(min_confidence)
+    page = asking.Page(lambda width: _lines(found, least, width), f"decision {found.decision.key}")
     return asking.answer(call, _value(found), page)
 
 
@@ -90,9 +91,18 @@ def _listed(call: context.Context, asked: asking.Asked, limit: int) -> _Listed:
 
 
 def _suspected(call: context.Context, asked: asking.Asked) -> list[suspecting.Suspected]:
+    """The pairs of those decisions that were there by then."""
+    from tether.lineage import naming
     from tether.lineage.derive import suspicions
+    from tether.lineage.edges import model
 
-    return suspicions.suspected(asked.who.git, asked.at.commit, call.witness.finder.find)
+    known = set(naming.decisions(asked.seen, asked.aim.line))
+    found = suspicions.suspected(asked.who.git, asked.at.commit, call.witness.finder.find)
+    return [
+        each
+        for each in found
+        if known.issuperset(map(model.decision_key, (each.later, each.earlier)))
+    ]
 
 
 # For programs
@@ -141,7 +151,7 @@ def _list_value(listed: _Listed) -> dict[str, Any]:
 # For people
 
 
-def _lines(found: _Found, width: int) -> list[str]:
+def _lines(found: _Found, least: str, width: int) -> list[str]:
     it, names = found.decision, found.names
     own = names[it.key]
     lines = shown.wrapped(f"{wording.described(names, it.key)}{asking.as_of(found.at)}", width)
@@ -162,7 +172,7 @@ def _lines(found: _Found, width: int) -> list[str]:
         rows = [wording.row(each, _side(names, "governs", each.object)) for each in it.governed]
         lines += ["", "Code:", *wording.edges(rows, width)]
     if len(chain) == 1 and not (it.tasks or it.decisions or it.governed):
-        lines += ["", "Nothing refers to it, and it names no code that is known."]
+        lines += ["", f"Nothing refers to it{least}, and it names no code that is known."]
     lines += _suspected_lines(found.suspected, names, width)
     if it.is_truncated:
         lines += ["", "There is more: `--limit` shows more."]
@@ -200,7 +210,9 @@ def _list_lines(listed: _Listed, width: int) -> list[str]:
     for key in listed.keys:
         each = names[key]
         label = wording.short(text.one_line(each.label, 200), 40)
-        rows.append(((label, text.one_line(each.status, 20) or "-"), _title(each.title)))
+        # As of a time nobody knows how they stood.
+        status = () if listed.at.words else (text.one_line(each.status, 20) or "-",)
+        rows.append(((label, *status), _title(each.title)))
     lines += wording.columns(rows, width)
     if listed.is_truncated:
         lines += ["", "There are more: `--limit` shows more."]

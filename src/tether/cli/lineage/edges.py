@@ -78,10 +78,11 @@ def edges(
     wanted = [_type(each) for each in types]
     _require_deriver(source)
     found = _listed(call, node or "", wanted, source, narrowed)
+    least = asking.at_least(min_confidence)
     return asking.answer(
         call,
         _value(found),
-        asking.Page(lambda width: _lines(found, width), f"edges {node or 'all'}"),
+        asking.Page(lambda width: _lines(found, least, width), f"edges {node or 'all'}"),
     )
 
 
@@ -115,7 +116,6 @@ def _require_deriver(source: str) -> None:
 def _listed(
     call: context.Context, node: str, types: list[str], source: str, narrowed: asking.Narrowed
 ) -> _Found:
-    from tether.lineage import naming
     from tether.lineage.closures import shared
     from tether.lineage.edges import model, reading
 
@@ -133,7 +133,7 @@ def _listed(
             rows = tuple(_Row(each, each.type, each.object) for each in page.edges)
             keys = [key for e in page.edges for key in (e.subject, e.object)]
             return _Found("", asked.at, rows, (), page.is_truncated, asked.names(keys))
-        key = naming.node(asked.seen, asked.aim, asking.selector_of(call, node))
+        key = asked.node(asking.selector_of(call, node))
         rows, is_cut = (), False
         if stored or not types:
             sides = reading.around(asked.seen, key, types=stored, source=source, limit=limit)
@@ -143,9 +143,8 @@ def _listed(
         if computed:
             if not model.task_of(key):
                 raise errors.UsageError(f"{computed[0]} is computed for tasks.")
-            both = shared.co_touches(asked.seen, key, limit=limit)
-            touches = tuple(each for each in both.found if each.type in computed)
-            is_cut = is_cut or both.is_truncated
+            both = shared.co_touches(asked.seen, key, types=computed, limit=limit)
+            touches, is_cut = both.found, is_cut or both.is_truncated
         keys = [key, *(each.other for each in rows), *(each.task for each in touches)]
         keys += [code for each in touches for code in each.nodes]
         return _Found(key, asked.at, rows, touches, is_cut, asked.names(keys))
@@ -176,9 +175,10 @@ def _value(found: _Found) -> dict[str, Any]:
     }
 
 
-def _lines(found: _Found, width: int) -> list[str]:
+def _lines(found: _Found, least: str, width: int) -> list[str]:
     names = found.names
-    count = text.counted(len(found.rows) + len(found.shared), "edge")
+    edge_count = len(found.rows) + len(found.shared)
+    count = f"{text.counted(edge_count, 'edge')}{'' if edge_count else least}"
     whose = f"{wording.described(names, found.node)}: " if found.node else ""
     lines = shown.wrapped(f"{whose}{count}{asking.as_of(found.at)}.", width)
     if found.rows:

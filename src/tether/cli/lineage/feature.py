@@ -38,14 +38,13 @@ def feature(
     SELECTOR is that of `tether why`, which tells the same as a story. Of too many tasks those that
     made the code are kept, and the newest.
     """
-    from tether.lineage import naming
     from tether.lineage.closures import features
 
     narrowed = asking.Narrowed(as_of or "", min_confidence, limit)
 
     def question(asked: asking.Asked) -> _Found:
         words = asking.selector_of(call, selector)
-        target = naming.code(asked.connection, asked.aim, words)
+        target = asked.code(words)
         found = features.feature(asked.seen, target.nodes, limit=limit)
         keys = [each.key for each in found.tasks]
         keys += [one.edge.object for each in found.tasks for one in each.attributions]
@@ -60,13 +59,14 @@ def feature(
         "nodes": values.nodes(found.names),
         "commits": values.commits(found.commits),
     }
-    page = asking.Page(lambda width: _lines(found, width), f"feature {found.target.place}")
+    least = asking.at_least(min_confidence)
+    page = asking.Page(lambda width: _lines(found, least, width), f"feature {found.target.place}")
     return asking.answer(call, value, page)
 
 
-def _lines(found: _Found, width: int) -> list[str]:
+def _lines(found: _Found, least: str, width: int) -> list[str]:
     target, tasks, names = found.target, found.feature.tasks, found.names
-    count = text.counted(len(tasks), "task") if tasks else "no task is known"
+    count = text.counted(len(tasks), "task") if tasks else f"no task is known{least}"
     gone = ", which is gone" if target.is_gone else ""
     head = wording.code(target.name, target.place)
     heading = f"{head}{gone}{asking.as_of(found.at)}: {count}."

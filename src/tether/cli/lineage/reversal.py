@@ -48,7 +48,8 @@ def reversal(
         "truncated": found.reversal.is_truncated,
         "nodes": values.nodes(found.names),
     }
-    page = asking.Page(lambda width: _lines(found, width), f"reversal {what}")
+    least = asking.at_least(min_confidence)
+    page = asking.Page(lambda width: _lines(found, least, width), f"reversal {what}")
     return asking.answer(call, value, page)
 
 
@@ -59,7 +60,7 @@ def _found(call: context.Context, asked: asking.Asked, what: str, limit: int) ->
     of, nodes = naming.task(asked.connection, what), ()
     if of is None:
         words = asking.selector_of(call, what)
-        target = naming.code(asked.connection, asked.aim, words)
+        target = asked.code(words)
         found = reversals.reversal(asked.seen, target.nodes, limit=limit)
         of = target.key or f"path:{target.path}"
     else:
@@ -69,12 +70,12 @@ def _found(call: context.Context, asked: asking.Asked, what: str, limit: int) ->
     return _Found(of, asked.at, found, asked.names(keys), commits)
 
 
-def _lines(found: _Found, width: int) -> list[str]:
+def _lines(found: _Found, least: str, width: int) -> list[str]:
     names, chains = found.names, found.reversal.chains
     whose = wording.described(names, found.of)
     commits = found.reversal.commits
     if not chains and not commits:
-        said = f"{whose}: nothing is known to undo, replace or contradict it"
+        said = f"{whose}: nothing is known{least} to undo, replace or contradict it"
         return shown.wrapped(f"{said}{asking.as_of(found.at)}.", width)
     counts = [f"{text.counted(len(chains), 'chain')} of reversals"] if chains else []
     counts += [f"{text.counted(len(commits), 'commit')} taken back"] if commits else []

@@ -73,7 +73,8 @@ def risk(
         "truncated": it.is_truncated,
         "nodes": values.nodes(found.names),
     }
-    page = asking.Page(lambda width: _lines(found, width), f"risk {found.target.place}")
+    least = asking.at_least(min_confidence)
+    page = asking.Page(lambda width: _lines(found, least, width), f"risk {found.target.place}")
     return asking.answer(call, value, page)
 
 
@@ -96,11 +97,11 @@ def _found(
     orphans: dict[str, str],
     limit: int,
 ) -> _Found:
-    from tether.lineage import naming, parts
+    from tether.lineage import parts
     from tether.lineage.closures import risks
 
     words = asking.selector_of(call, selector)
-    target = naming.code(asked.connection, asked.aim, words)
+    target = asked.code(words)
     code = parts.whole(asked.connection, asked.aim.line, target)
     found = risks.risk(asked.seen, code, orphans, limit=limit)
     keys = [each.node for each in found.co_changed]
@@ -111,13 +112,13 @@ def _found(
     return _Found(target, asked.at, found, asked.names(keys), commits)
 
 
-def _lines(found: _Found, width: int) -> list[str]:
+def _lines(found: _Found, least: str, width: int) -> list[str]:
     it, target = found.risk, found.target
     parts = [
         part for table in (_changed, _reverted, _dropped, _described) if (part := table(found))
     ]
     is_risky = bool(parts or it.commits)
-    said = "before it is changed, look at:" if is_risky else "its past tells of no risk."
+    said = "before it is changed, look at:" if is_risky else f"its past tells of no risk{least}."
     gone = ", which is gone" if target.is_gone else ""
     head = wording.code(target.name, target.place)
     lines = shown.wrapped(f"{head}{gone}{asking.as_of(found.at)}: {said}", width)

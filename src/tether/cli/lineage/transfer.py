@@ -126,14 +126,14 @@ def _part(
     form: str,
     narrowed: asking.Narrowed,
 ) -> _Part:
-    from tether.lineage import naming, walking
+    from tether.lineage import walking
 
     if what is None:
         part = walking.everything(asked.seen, limit=narrowed.limit)
     else:
         start = _start(asked, asking.selector_of(call, what))
         part = walking.around(asked.seen, start, depth=depth, limit=narrowed.limit)
-    names = naming.names(asked.seen, part.keys)
+    names = asked.names(part.keys)
     if form == "mermaid":
         return _Part(part, None, names)
     workspace_id = call.settings.workspace_id
@@ -152,7 +152,7 @@ def _start(asked: asking.Asked, words: str) -> tuple[int, ...]:
         naming.require_decision(asked.seen, words) if words.startswith("decision:") else None
     )
     if key is None:
-        return naming.code(asked.connection, asked.aim, words).nodes
+        return asked.code(words).nodes
     number = asked.seen.number(key)
     return (number,) if number is not None else ()
 

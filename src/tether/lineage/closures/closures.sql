@@ -120,7 +120,9 @@ rings (ring, found) AS (
                 SELECT
                     via, score, other, sum(weight) AS strength,
                     iif(sum(is_symbol), 'co-touches-symbol', 'co-touches') AS how,
-                    node, max(weight)  -- so the node is the one that weighs most
+                    -- So the node is the one that weighs most, of symbols if there are any: no
+                    -- weight is above 1.
+                    node, max(is_symbol + weight)
                 FROM shared GROUP BY via, other
             )
         )
@@ -222,6 +224,7 @@ shared (other, node, is_symbol, weight) AS (
         o.from_id, c.node, c.is_symbol, c.confidence * max(o.confidence) * 2.0 / c.tasks
     FROM code AS c CROSS JOIN shown_code_edges AS o ON o.node_id = c.node
     WHERE c.tasks BETWEEN 2 AND :common AND o.from_id <> :task
+      AND c.is_symbol IN (SELECT value FROM json_each(:are_symbols))
       AND o.edge_type IN ('touched', 'declared', 'created', 'deleted')
     GROUP BY c.node, o.from_id
 )

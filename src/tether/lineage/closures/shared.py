@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 
 from tether.hints import NamedTuple
 from tether.lineage.edges import model, nodes, view
@@ -14,6 +15,7 @@ COMMON = 25
 _SQL = sql.Queries("closures", os.path.dirname(__file__))
 _MOST_CODE = 1_000
 _SHOWN = 5
+_TYPES = ("co-touches", "co-touches-symbol")
 
 
 class CoTouch(NamedTuple):
@@ -37,19 +39,27 @@ class CoTouches(NamedTuple):
     is_truncated: bool
 
 
-def co_touches(seen: view.View, task: model.Key, *, limit: int = 50) -> CoTouches:
+def co_touches(
+    seen: view.View, task: model.Key, *, types: Iterable[str] = _TYPES, limit: int = 50
+) -> CoTouches:
     """The tasks that changed the same files, and those that changed the same symbols."""
     number = seen.number(task)
     if number is None:
         return CoTouches((), is_truncated=False)
+    wanted = json.dumps([_TYPES.index(each) for each in types])
     rows = seen.rows(
-        _SQL.co_touches, task=number, common=COMMON, most_code=_MOST_CODE, rows=limit + 1
+        _SQL.co_touches,
+        task=number,
+        common=COMMON,
+        most_code=_MOST_CODE,
+        are_symbols=wanted,
+        rows=limit + 1,
     )
     best = [_heaviest(raw) for *_, raw in rows[:limit]]
     keys = nodes.keys(seen.connection, {node for some in best for node in some})
     found = [
         CoTouch(
-            "co-touches-symbol" if is_symbol else "co-touches",
+            _TYPES[is_symbol],
             key,
             weight,
             count,
