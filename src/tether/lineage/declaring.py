@@ -7,6 +7,7 @@ and a person has to do it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from tether import errors, text
 from tether.hints import Any
@@ -57,6 +58,8 @@ def same_as(raw: bytes, path: str, before: str, after: str, why: str) -> bytes:
     known = read.fields.get(_FIELD)
     if known is not None and not isinstance(known, list):
         raise _uneditable(path)
+    if leads(_pairs(known or ()), after, before):
+        raise circle(path)
     try:
         edited = splicing.edit(read, {_FIELD: [*(known or ()), entry]})
     except errors.TaskUneditable as problem:
@@ -64,6 +67,35 @@ def same_as(raw: bytes, path: str, before: str, after: str, why: str) -> bytes:
     if not _is_kept(raw, edited):
         raise _uneditable(path)
     return edited
+
+
+def leads(pairs: Iterable[tuple[str, str]], before: str, after: str) -> bool:
+    """Whether declarations say, one after the other, that something was another one before."""
+    heirs: dict[str, list[str]] = {}
+    for old, new in pairs:
+        heirs.setdefault(old, []).append(new)
+    seen, waiting = {before}, [before]
+    while waiting:
+        for each in heirs.get(waiting.pop(), ()):
+            if each not in seen:
+                seen.add(each)
+                waiting.append(each)
+    return after in seen
+
+
+def circle(path: str) -> errors.NotAllowed:
+    return errors.NotAllowed(
+        "The other way round is declared already. Each would be what the other one was before."
+        " Nothing was changed.",
+        hint=f"Take what says so out of the list `{_FIELD}` in {path} first, if it is wrong.",
+    )
+
+
+def _pairs(entries: Iterable[object]) -> Iterator[tuple[str, str]]:
+    """What is declared of code as it is now, in the words that name it."""
+    for each in entries:
+        if isinstance(each, dict) and {"from", "to"} <= each.keys() and "at" not in each:
+            yield str(each["from"]), str(each["to"])
 
 
 def _is_blank(raw: bytes) -> bool:

@@ -1,10 +1,10 @@
-"""Which sentence of a record tells what a task was, and which ones name a live risk."""
+"""Which sentence of a record tells what a task was, and which ones name or settle a risk."""
 
 from __future__ import annotations
 
 import pytest
 
-from tether.lineage.biography import prose
+from tether.lineage.biography import prose, settling
 from tether.lineage.biography.picking import MAX_CHARS, notes, sentence
 
 REPORT = """Hi team,
@@ -189,3 +189,60 @@ def test_what_stands_under_limitations_is_one() -> None:
     assert notes("## Limitations\n\nOnly one bell rings.\n\n## Tests\n\nAll pass.") == (
         "Only one bell rings.",
     )
+
+
+# What settles a risk.
+
+OVERFLOW = "Risk: overflow is not handled for very large rows."
+
+
+@pytest.mark.parametrize(
+    ("note", "said"),
+    [
+        (OVERFLOW, "Overflow of very large rows is handled."),
+        (OVERFLOW, "This fixes the overflow of large rows."),
+        (OVERFLOW, "Got rid of overflows in a large row."),
+        ("The night bell is too quiet.", "The bell is no longer quiet."),
+        ("Known limitation: keys are case-sensitive.", "Keys are no longer case-sensitive."),
+        ("TODO: test with empty rows.", "Resolved: the test with empty rows is there."),
+    ],
+)
+def test_who_names_a_risk_and_says_that_it_is_settled_settles_it(note: str, said: str) -> None:
+    assert settling.settles(said, note)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Overflow is fixed.",
+        "Overflow of large rows is logged.",
+        "Overflow of large rows is not handled.",
+        "Overflow of large rows isn't fixed.",
+        "Overflow of large rows must be handled.",
+        "Overflow of large rows is fixed only for integers.",
+        "Overflow of large rows is partly fixed.",
+        "Is the overflow of large rows fixed?",
+        "Fixed the colour of the bell.",
+        "Fixed all known risks.",
+        "",
+    ],
+)
+def test_in_doubt_a_risk_is_not_settled(said: str) -> None:
+    assert not settling.settles(said, OVERFLOW)
+
+
+def test_a_risk_of_one_word_is_not_settled_by_it() -> None:
+    assert not settling.settles("Fixed the cover.", "TODO: a cover.")
+
+
+def test_a_risk_can_be_named_by_the_task_that_named_it() -> None:
+    assert settling.settles_risk_of("It fixes the risk that T1 named.", "T1")
+    for said in (
+        "It fixes the risk that T12 named.",
+        "It fixes the risk that my-T1 named.",
+        "It fixes the bell of T1.",
+        "It may have fixed the risk that T1 named.",
+        "It names the risk of T1.",
+    ):
+        assert not settling.settles_risk_of(said, "T1")
+    assert not settling.settles_risk_of("It fixes the risk.", "")

@@ -148,6 +148,17 @@ def test_what_is_without_a_record_is_said_once() -> None:
     ]
 
 
+def test_where_records_were_not_looked_for_nothing_is_said_of_them() -> None:
+    one = story(step(commit("1", "2026-01-02", subject="T9: add the bell"), "introduced", "T9"))
+    two = story(*one.steps, step(commit("2", "2026-01-05", "Bo", "T8: louder"), "body", "T8"))
+    for told in (one, two):
+        assert "record" in " ".join(lines(told))
+        assert "record" not in " ".join(lines(told._replace(knows_records=False)))
+    assert lines(one._replace(knows_records=False))[1].startswith(
+        "It was created on 2026-01-02 by T9 (Ann): "
+    )
+
+
 def test_moves_that_follow_from_there_to_here_are_one() -> None:
     places = ["a/bell.py#ring", "b/bell.py#ring", "c/bell.py#ring", "b/bell.py#ring"]
     moving = [
@@ -352,6 +363,63 @@ def test_notes_and_documents_come_behind_the_changes() -> None:
         "Note: T1 says “Risk: ice”.",
         "Also described in README.md:27 and docs/bell.md:3 “The bell”.",
     ]
+
+
+RISK = "Risk: the frost sensor is not heated at night."
+HEATED = record(
+    "T2",
+    "Heat the sensor",
+    "2026-03-06",
+    sentence="Fixed the frost sensor, it is heated at night.",
+)
+NOTED = story(
+    BORN,
+    LATER,
+    records=(BELL._replace(notes=(RISK,)), HEATED),
+    relations=(edge("T2", "follows-up", "T1"),),
+)
+
+
+def notes_of(told: Story) -> list[str]:
+    return [each for each in lines(told) if each.startswith("Note: ")]
+
+
+@pytest.mark.parametrize("kind", ["extends", "follows-up", "supersedes"])
+def test_a_note_that_a_later_task_settled_is_not_told(kind: str) -> None:
+    assert notes_of(NOTED._replace(relations=(edge("T2", kind, "T1"),))) == []
+    assert notes_of(NOTED._replace(relations=(edge("T1", "motivates", "T2"),))) == []
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        NOTED._replace(relations=()),
+        NOTED._replace(relations=(edge("T2", "references", "T1"),)),
+        NOTED._replace(relations=(edge("T2", "follows-up", "T1", 0.5),)),
+        NOTED._replace(relations=(edge("T1", "follows-up", "T2"),)),
+        NOTED._replace(steps=(LATER._replace(kinds=("introduced",)), BORN)),
+        NOTED._replace(steps=(BORN,)),
+        NOTED._replace(records=(NOTED.records[0], HEATED._replace(status="in_progress"))),
+        NOTED._replace(records=(NOTED.records[0], HEATED._replace(status="cancelled"))),
+        NOTED._replace(records=(NOTED.records[0], HEATED._replace(sentence="Fixed the bell."))),
+        NOTED._replace(records=NOTED.records[:1]),
+    ],
+)
+def test_in_doubt_a_note_stays(told: Story) -> None:
+    assert notes_of(told) == [f"Note: T1 says “{RISK}”"]
+
+
+def test_a_task_that_settled_the_risk_of_another_one_settled_its_only_note() -> None:
+    said = HEATED._replace(sentence="It fixes the risk that T1 named.")
+    one = NOTED.records[0]
+    assert notes_of(NOTED._replace(records=(one, said))) == []
+    two = one._replace(notes=(RISK, "TODO: a cover."))
+    assert len(notes_of(NOTED._replace(records=(two, said)))) == 2
+
+
+def test_code_that_is_gone_has_no_notes() -> None:
+    gone = step(commit("3", "2026-03-07"), "deleted", "T3")
+    assert notes_of(NOTED._replace(steps=(BORN, gone))) == []
 
 
 def test_a_story_without_commits_says_so() -> None:
@@ -608,6 +676,11 @@ def test_what_changed_in_it_is_said_as_far_as_that_is_known() -> None:
     ]
 
 
+def test_what_changed_in_a_section_is_its_heading() -> None:
+    told = lines(story(step(commit("2", "2026-03-05"), "heading"), name="section Bell"))
+    assert " changed its heading: " in told[2]
+
+
 def test_runs_of_slight_commits_are_summed_up() -> None:
     told = story(
         BORN,
@@ -816,6 +889,15 @@ def test_without_room_what_matters_stays() -> None:
         "40 more lines had no room and 2 were shortened; --budget 1214 shows all.",
     ]
     assert told.dropped_count == 40
+
+
+@pytest.mark.parametrize("kind", ["reverts", "supersedes"])
+def test_a_reversal_that_an_edge_tells_stays_too(kind: str) -> None:
+    known = long_story()
+    told = known._replace(relations=(*known.relations, edge("A7", kind, "A3")))
+    kept = tell(told, budget=0).prose
+    assert "\nA7 “Do it”" in kept
+    assert "\nA8 “Do it”" not in kept
 
 
 MARKS = ("mentions T1", "By the way", "because of ice", "“Do it”", "README.md")

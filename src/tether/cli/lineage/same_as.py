@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import click
 
@@ -52,7 +53,9 @@ def same_as(call: context.Context, old: str, new: str, why: str) -> answers.Answ
         tip = git.Git(call.workspace.place).resolve("HEAD")
         asking.require_known(who, tip)
         narrowed = asking.Narrowed("", 0.0, 100)
-        pair = asking.ask_of(call, who, tip, narrowed, lambda asked: _pair(call, asked, old, new))
+        pair = asking.ask_of(
+            call, who, tip, narrowed, lambda asked: _pair(call, asked, old, new, path)
+        )
         if not pair.is_said:
             _write(call, path, pair, why)
         is_known = who.refresh(tip) and asking.ask_of(
@@ -61,7 +64,9 @@ def same_as(call: context.Context, old: str, new: str, why: str) -> answers.Answ
     return _answer(call, pair, path, is_known)
 
 
-def _pair(call: context.Context, asked: asking.Asked, old: str, new: str) -> _Pair:
+def _pair(call: context.Context, asked: asking.Asked, old: str, new: str, path: str) -> _Pair:
+    from tether.lineage import declaring
+
     before, after = _side(call, asked, old), _side(call, asked, new)
     if before.target.key == after.target.key:
         raise errors.UsageError(
@@ -73,11 +78,8 @@ def _pair(call: context.Context, asked: asking.Asked, old: str, new: str) -> _Pa
             "One of them is a file and the other one is not. Nothing was changed.",
             hint="Name two files, or two symbols as PATH#name.",
         )
-    if _is_said(asked, after, before):
-        raise errors.NotAllowed(
-            "The other way round is declared already. Nothing was changed.",
-            hint="Take that out of the file first, if it is wrong.",
-        )
+    if declaring.leads(_declared(asked, before.target.key), after.target.key, before.target.key):
+        raise declaring.circle(path)
     return _Pair(before, after, _is_said(asked, before, after))
 
 
@@ -101,6 +103,21 @@ def _is_said(asked: asking.Asked, before: _Side, after: _Side) -> bool:
 
     known = reading.around(asked.seen, after.target.key, types=["same_as"], limit=1000)
     return any(each.other == before.target.key for each in known.sides)
+
+
+def _declared(asked: asking.Asked, key: str) -> Iterator[tuple[str, str]]:
+    """All pairs that say what a piece of code was before, and that before."""
+    from tether.lineage.edges import reading
+
+    seen, waiting = {key}, [key]
+    while waiting:
+        after = waiting.pop()
+        known = reading.around(asked.seen, after, types=["same_as"], limit=1000)
+        for each in known.sides:
+            yield each.other, after
+            if each.other not in seen:
+                seen.add(each.other)
+                waiting.append(each.other)
 
 
 def _write(call: context.Context, path: str, pair: _Pair, why: str) -> None:

@@ -10,7 +10,8 @@ from tether.lineage.biography import phases, wording
 from tether.lineage.biography.model import Step
 
 _OF_PLACE = frozenset(("rename", "move", "container"))
-_CHANGES = frozenset(("body", "signature", *phases.SLIGHT))
+_PARTS = {"signature": "its signature", "heading": "its heading"}
+_CHANGES = frozenset(("body", *_PARTS, *phases.SLIGHT))
 _ORIGINS = ("split from", "moved from", "copied from", "took in")
 _BETWEEN = re.compile(f"[;,] (?={'|'.join(_ORIGINS)} )")
 
@@ -141,11 +142,9 @@ def change(steps: Sequence[Step], *, is_again: bool = False) -> str:
 
 
 def _changed(kinds: set[str]) -> str:
-    if "body" in kinds:
-        return "it and its signature" if "signature" in kinds else "it"
-    if "signature" in kinds:
-        return "its signature"
-    return f"only its {slight(kinds)}"
+    parts = [words for kind, words in _PARTS.items() if kind in kinds]
+    whole = ["it"] if "body" in kinds else []
+    return wording.listed([*whole, *parts]) or f"only its {slight(kinds)}"
 
 
 def slight(kinds: set[str]) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tether import clock, errors
 from tether.git import Git, Oid
 from tether.hints import NamedTuple
 from tether.lineage import kept, targets
-from tether.lineage.biography import model, records, stepping
+from tether.lineage.biography import folders, model, records, stepping
 from tether.lineage.derive import documents
 from tether.lineage.edges import model as graph
 from tether.lineage.edges import reading, view
@@ -33,6 +33,7 @@ _WIDTHS = (
     "SELECT n.key, count(*) FROM task_code_edges AS e JOIN lineage_nodes AS n ON n.id = e.from_id"
     " WHERE e.edge_type = 'governs' AND n.key IN (SELECT value FROM json_each(?)) GROUP BY n.key"
 )
+_NO_CHECKOUT = "no checkout is here, so what is written of tasks and decisions is left out"
 _MAX_GOVERNING = 3
 _RELATIONS = (
     *("supersedes", "extends", "reverts", "motivates", "contradicts", "blocks", "references"),
@@ -53,8 +54,10 @@ class Events(NamedTuple):
 
     events: tuple[kept.Event, ...]
     ancestors: tuple[kept.Event, ...]
-    """What happened to that which it was split from, before that."""
+    """What happened before that to what it was split from, or to files elsewhere that came."""
     is_whole: bool
+    folder: folders.Folder | None = None
+    """Of a directory, what happened to it as a whole."""
 
 
 def story(
@@ -62,14 +65,14 @@ def story(
 ) -> model.Story:
     """Everything that is known of a target; `line` leads to the commit that is asked about."""
     connection = seen.connection
-    found = _events(seen, target)
+    found = _of_folder(seen, git, target, line) if target.kind == "dir" else _events(seen, target)
     target = _as_it_was(target, found)
     if not found.events:
         raise errors.NotFound(
             "This code was not there yet as of then.",
             hint="Ask without --as-of, or of a later time.",
         )
-    told = _steps(connection, git, found, target)
+    told = _steps(connection, git, found)
     around = _around(seen, told)
     code = _code(connection, target, line)
     governing = _governing(seen, code)
@@ -81,6 +84,8 @@ def story(
     gaps = list(dict.fromkeys(why for each in found.events for why in each.unknown))
     if not found.is_whole:
         gaps.append(f"only the last {_MAX_EVENTS} changes were looked at")
+    if not any(seen.scopes):
+        gaps.append(_NO_CHECKOUT)
     known = records.read(connection, seen.scopes, named)
     if as_of:
         known = {key: _as_it_stood(each, seen.until) for key, each in known.items()}
@@ -97,6 +102,7 @@ def story(
         gaps=tuple(gaps),
         fallback=target.fallback,
         as_of=as_of,
+        knows_records=any(seen.scopes),
     )
 
 
@@ -111,43 +117,67 @@ def _as_it_was(target: targets.Target, found: Events) -> targets.Target:
     return targets.named(target, place)
 
 
+def _of_folder(seen: view.View, git: Git, target: targets.Target, line: kept.Line) -> Events:
+    """What happened to all files that are or were in a directory."""
+    gone = folders.gone(seen.connection, line, target.path)
+    events, is_whole = _counted(seen, (*target.events, *gone))
+    inside, outside, folder = folders.parted(seen.connection, git, target.path, events)
+    return Events(inside, outside, is_whole, folder)
+
+
 def _events(seen: view.View, target: targets.Target) -> Events:
     connection = seen.connection
+    events, is_whole = _counted(seen, target.events)
+    found = {each.number for each in events}
+    ancestors: dict[int, kept.Event] = {}
+    waiting = [*_same(seen, target.key, events)] if target.key else []
+    if target.kind == "symbol":
+        waiting.append(_split_from(connection, events))
+    for more in itertools.islice(filter(None, waiting), _MAX_ANCESTORS):
+        ancestors |= {each.number: each for each in more if each.number not in found}
+        waiting.append(_split_from(connection, more))
+    told = tuple(sorted(ancestors.values(), key=lambda each: -each.number))
+    return Events(tuple(events), told, is_whole)
+
+
+def _counted(seen: view.View, lasts: Iterable[int]) -> tuple[list[kept.Event], bool]:
+    """Some events and those before them as far as they count, the newest first; whether all."""
     found: dict[int, kept.Event] = {}
-    for last in target.events:
-        for each in kept.chain(connection, last):
+    for last in lasts:
+        if len(found) >= _MAX_EVENTS:
+            break
+        for each in kept.chain(seen.connection, last):
             found[each.number] = each
             if len(found) >= _MAX_EVENTS:
                 break
     counted = seen.counted(each.commit_no for each in found.values())
     every = (each for each in found.values() if each.commit_no in counted)
-    events = sorted(every, key=lambda each: -each.number)
-    ancestors: dict[int, kept.Event] = {}
-    waiting = [*_same(seen, target.key)] if target.key else []
-    if target.kind == "symbol" and (before := _split_from(connection, events)) is not None:
-        waiting.append(before)
-    for last in itertools.islice(waiting, _MAX_ANCESTORS):
-        more = list(kept.chain(connection, last))
-        ancestors |= {each.number: each for each in more if each.number not in found}
-        if (before := _split_from(connection, more)) is not None:
-            waiting.append(before)
-    told = tuple(sorted(ancestors.values(), key=lambda each: -each.number))
-    return Events(tuple(events), told, len(found) < _MAX_EVENTS)
+    return sorted(every, key=lambda each: -each.number), len(found) < _MAX_EVENTS
 
 
-def _same(seen: view.View, key: graph.Key) -> Iterator[int]:
-    """The last events of what people say this was before."""
-    for side in reading.around(seen, key, types=["same_as"], limit=_MAX_ANCESTORS).sides:
+def _same(
+    seen: view.View, key: graph.Key, events: Sequence[kept.Event]
+) -> Iterator[list[kept.Event]]:
+    """What happened to that which people say this was, before this began.
+
+    Of two that each were the other one before, only the older one was.
+    """
+    sides = reading.around(seen, key, types=["same_as"], limit=_MAX_ANCESTORS).sides
+    if not sides or not events:
+        return
+    before = kept.past(seen.connection, events[-1].commit_no) - {events[-1].commit_no}
+    for side in sides:
         [(last,)] = seen.connection.execute(_LAST_OF, (side.other,)).fetchall()
         if last is not None:
-            yield int(last)
+            chain = kept.chain(seen.connection, int(last))
+            yield [each for each in chain if each.commit_no in before]
 
 
-def _split_from(connection: sqlite3.Connection, events: list[kept.Event]) -> int | None:
-    """The last event, before the split, of what something was split from."""
+def _split_from(connection: sqlite3.Connection, events: Sequence[kept.Event]) -> list[kept.Event]:
+    """What happened to that which something was split from, before the split."""
     first = events[-1] if events else None
     if first is None or "introduced" not in first.change.kinds:
-        return None
+        return []
     for match in first.change.related:
         if match.relation != "split_from" or match.before is None:
             continue
@@ -158,19 +188,20 @@ def _split_from(connection: sqlite3.Connection, events: list[kept.Event]) -> int
                 [(previous,)] = connection.execute(
                     "SELECT previous FROM identity_events WHERE number = ?", (number,)
                 ).fetchall()
-                return None if previous is None else int(previous)
-    return None
+                return [] if previous is None else list(kept.chain(connection, int(previous)))
+    return []
 
 
-def _steps(
-    connection: sqlite3.Connection, git: Git, found: Events, target: targets.Target
-) -> tuple[model.Step, ...]:
+def _steps(connection: sqlite3.Connection, git: Git, found: Events) -> tuple[model.Step, ...]:
     every = (*found.events, *found.ancestors)
     oids = list(dict.fromkeys(each.change.commit for each in every))
     known = stepping.known(connection, {each.commit_no for each in every}, commits_of(git, oids))
-    told = list(stepping.of_events(found.ancestors, known, is_ancestor=True))
+    told = stepping.of_events(found.ancestors, known, is_ancestor=True)
     own = stepping.of_events(found.events, known)
-    return (*told, *(stepping.summed(own, known) if target.kind == "dir" else own))
+    if found.folder is not None:
+        told = folders.summed(told, known, folders.NOWHERE)
+        own = folders.summed(own, known, found.folder)
+    return (*told, *own)
 
 
 def commits_of(git: Git, oids: Iterable[Oid]) -> dict[Oid, model.Commit]:

@@ -57,7 +57,7 @@ class Step(NamedTuple):
     commit: Commit
     kinds: tuple[str, ...]
     """introduced, body, signature, rename, move, container, documentation, comment, formatting,
-    annotation, deleted."""
+    annotation, deleted; of a section, heading for signature."""
     tasks: tuple[tuple[str, float], ...] = ()
     """Keys of the tasks that it was work on, with how sure that is."""
     before: str = ""
@@ -121,6 +121,8 @@ class Story(NamedTuple):
     fallback: str = ""
     """Why the file's story is told instead of the symbol's; empty if it is not."""
     as_of: str = ""
+    knows_records: bool = True
+    """Whether records were looked for at all; if not, that there is none says nothing."""
 
 
 class Line(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from tether.hints import NamedTuple
 from tether.lineage.biography import deeds, phases, ties, wording
@@ -38,7 +38,19 @@ class Outline(NamedTuple):
     @property
     def is_unrecorded(self) -> bool:
         """Whether none of several tasks has a record: that is said once."""
-        return len(self.tasks) > 1 and not any(map(self.names.record, self.tasks))
+        is_any = any(map(self.names.record, self.tasks))
+        return self.story.knows_records and len(self.tasks) > 1 and not is_any
+
+    @property
+    def is_absence_told(self) -> bool:
+        """Whether it is said of each task that has no record."""
+        return self.story.knows_records and not self.is_unrecorded
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the code is not there any more."""
+        own = [each for each in self.steps if not each.is_ancestor]
+        return bool(own) and "deleted" in own[-1].kinds
 
     def whose(self, step: Step) -> str:
         """The tasks of a step by their names; empty if none is sure."""
@@ -62,16 +74,17 @@ def outline(story: Story, min_confidence: float) -> Outline:
     for chapter in chapters:
         for key in chapter.tasks:
             introduced.setdefault(key, chapter)
+    tied = ties.by_task(relations, told, _undone(steps, reversals, min_confidence))
     return Outline(
         story,
         steps,
         introduced,
-        ties.by_task(relations, told, _undone(steps, reversals, min_confidence)),
+        tied,
         tuple(each for each in relations if each.type == "governs" and not _is_of(each, told)),
         Names(story.records, told, relations),
         reversals,
         chapters,
-        _kept(chapters, steps),
+        _kept(chapters, steps, introduced, tied),
         _ancestors(chapters, steps),
         min_confidence,
     )
@@ -95,7 +108,12 @@ def _undone(
     )
 
 
-def _kept(chapters: Sequence[Chapter], steps: Sequence[Step]) -> frozenset[int]:
+def _kept(
+    chapters: Sequence[Chapter],
+    steps: Sequence[Step],
+    introduced: Mapping[str, Chapter],
+    tied: Mapping[str, Sequence[Relation]],
+) -> frozenset[int]:
     """The creation, the last change, the last one that says something, and every reversal."""
     own = [each for each in chapters if each.part[0]]
     last = next((step for step in reversed(steps) if not step.is_ancestor), None)
@@ -107,6 +125,7 @@ def _kept(chapters: Sequence[Chapter], steps: Sequence[Step]) -> frozenset[int]:
         or any(step is last for step in each.steps)
     }
     reversing = {each.number for each in chapters if any(step.undoes for step in each.steps)}
+    reversing |= {introduced[key].number for key, some in tied.items() if ties.is_turn(some)}
     return frozenset((*turns, *reversing, speaking))
 
 

@@ -181,7 +181,7 @@ def _introduced(key: str, chapter: Chapter, told: Outline) -> str:
     if record is None:
         people = [wording.person(each.commit.author) for each in chapter.steps]
         known = list(dict.fromkeys(filter(None, people)))
-        standing = ["" if told.is_unrecorded else "no record", wording.some(known, _MOST_PEOPLE)]
+        standing = ["no record" if told.is_absence_told else "", wording.some(known, _MOST_PEOPLE)]
     else:
         status = wording.word(record.status) if text.one_line(record.status) else ""
         standing = [status, wording.day(record.closed_at), wording.person(record.agent)]

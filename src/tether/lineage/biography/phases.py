@@ -23,7 +23,7 @@ SLIGHT = {
 """What changes nothing that runs, and what is said to have changed then."""
 MANY_FILES = 100
 """A commit of that many files says little about each of them."""
-_OF_TEXT = frozenset(("body", "signature", *SLIGHT))
+_OF_TEXT = frozenset(("body", "signature", "heading", *SLIGHT))
 
 
 class Chapter(NamedTuple):

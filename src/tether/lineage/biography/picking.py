@@ -59,9 +59,14 @@ _PERHAPS_RISK = re.compile(
     r"|workarounds?)\b",
     re.IGNORECASE,
 )
-_SETTLED = re.compile(
+SETTLEMENT = re.compile(
     r"\b(?:no longer|fix(?:es|ed)|remov(?:es|ed)|resolv(?:es|ed)|solv(?:es|ed)|lift(?:s|ed)"
-    r"|drop(?:s|ped)|clos(?:es|ed)|obsolete|gone|unneeded|instead of|replac(?:es|ed)|got rid of)\b"
+    r"|drop(?:s|ped)|clos(?:es|ed)|obsolete|gone|unneeded|instead of|replac(?:es|ed)|got rid of)\b",
+    re.IGNORECASE,
+)
+"""What says of something that it is settled."""
+_SETTLED = re.compile(
+    rf"{SETTLEMENT.pattern}"
     r"|\b(?:no|without|not|never|any|was|were)(?: an?| the)?(?: \w{1,20})? (?:issue|bug|problem"
     r"|limitation|gap|todo|fixme|workaround)s?\b",
     re.IGNORECASE,

@@ -67,7 +67,7 @@ def of_events(
         given = facts.credits.get(each.commit_no, ())
         yield model.Step(
             commit=commit._replace(files=each.files),
-            kinds=change.kinds,
+            kinds=kinds(change),
             tasks=_tasks(given, each),
             named=tuple(sorted(e.task for e in given if e.confidence >= graph.SURE)),
             before=called(change.before) if is_renamed(change) else "",
@@ -105,60 +105,21 @@ def _is_meant(facts: Known, by: kept.Event, of: kept.Event) -> bool:
     return sure >= graph.DEFAULT_CONFIDENCE or (is_file and undoing.is_much(_bare(of)))
 
 
-def summed(steps: Iterable[model.Step], facts: Known) -> Iterator[model.Step]:
-    """What each commit did to all files of a directory, as one step."""
-    by_commit: dict[str, list[model.Step]] = {}
-    for step in steps:
-        by_commit.setdefault(step.commit.oid, []).append(step)
-    for number, some in enumerate(by_commit.values()):
-        kinds = dict.fromkeys(kind for each in some for kind in each.kinds)
-        is_first = number == 0 and "introduced" in kinds
-        before, after = ("", "") if is_first else _moved(some)
-        yield some[0]._replace(
-            kinds=("introduced",) if is_first else ("move", "body") if before else ("body",),
-            tasks=_best(some),
-            before=before,
-            after=after,
-            added=sum(each.added for each in some),
-            removed=sum(each.removed for each in some),
-            undoes=_all_undone(some[0].commit.oid, by_commit, facts),
-        )
-
-
-def _all_undone(
-    oid: str, by_commit: Mapping[str, list[model.Step]], facts: Known
-) -> tuple[str, ...]:
-    """The commits that one took back as a whole, of those that did something to a directory."""
-    return tuple(
-        of
-        for (by, of), sure in facts.undone.items()
-        if by == oid and of in by_commit and sure >= graph.SURE
-    )
-
-
-def _best(some: Iterable[model.Step]) -> tuple[tuple[graph.Key, float], ...]:
-    """The tasks of several steps of one commit, each as sure as in the surest of them."""
-    best: dict[graph.Key, float] = {}
-    for key, sure in (pair for step in some for pair in step.tasks):
-        best[key] = max(sure, best.get(key, 0.0))
-    return tuple(sorted(best.items(), key=lambda each: (-each[1], each[0])))
-
-
-def _moved(some: Iterable[model.Step]) -> tuple[str, str]:
-    """From where to where a directory was moved, if that is what became of all its files."""
-    ways = set()
-    for each in some:
-        olds, news = each.before.split("/"), each.after.split("/")
-        while olds and news and olds[-1] == news[-1]:
-            olds, news = olds[:-1], news[:-1]
-        ways.add(("/".join(olds), "/".join(news)))
-    [way, *others] = ways
-    return way if not others and way[0] and way[1] else ("", "")
-
-
 def _bare(event: kept.Event) -> undoing.Event:
     lines = event.added + event.removed
     return undoing.Event(event.commit_no, event.change.kinds, event.digest, lines)
+
+
+def kinds(change: history.Change) -> tuple[str, ...]:
+    """What a commit did, as a story says it: what a function calls its signature is a section's
+    heading, and of one that was renamed that is all there is to say of it.
+    """
+    place = change.after or change.before
+    if place is None or place.kind != "section":
+        return change.kinds
+    said: list[str] = [each for each in change.kinds if each != "signature"]
+    is_new = "signature" in change.kinds and "rename" not in change.kinds
+    return (*said, *(["heading"] if is_new else []))
 
 
 def is_renamed(change: history.Change) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tether import text
-from tether.lineage.biography import deeds, fitting, paragraphs, ties, wording
+from tether.lineage.biography import deeds, fitting, notes, paragraphs, ties, wording
 from tether.lineage.biography.fitting import Draft, Part
 from tether.lineage.biography.model import Biography, Mention, Source, Step, Story
 from tether.lineage.biography.outline import Outline, outline
@@ -47,13 +47,15 @@ def _kept(said: str, sources: tuple[Source, ...]) -> Draft:
 
 def _chapters(told: Outline) -> Iterator[Draft]:
     word, last = "Before that, as", ""
+    is_directory = _kind_and_name(told.story.name)[0] == "directory"
+    unnamed = "files elsewhere" if is_directory else "what it was split from"
     for chapter in told.chapters:
         name = told.ancestors.get(chapter.number)
         if name is None:
             yield paragraphs.draft(chapter, told)
             continue
         short = name.rpartition("#")[2] if name == last else name
-        called = wording.name(short) if name else "what it was split from"
+        called = wording.name(short) if name else unnamed
         yield paragraphs.draft(chapter, told, f"{word} {called}: ")
         word, last = "As", name
 
@@ -75,8 +77,6 @@ def _head(told: Outline) -> str:
 def _standing(told: Outline) -> str:
     """`Function run stands in src/a.py:10-40 under decision 0021`."""
     kind, name = _kind_and_name(told.story.name)
-    own = [each for each in told.steps if not each.is_ancestor]
-    is_gone = bool(own) and "deleted" in own[-1].kinds
     under = [tie.text for tie in ties.decisions(told.governing, told.names)]
     where = [
         f"in {wording.name(told.story.place)}" if not _is_place(told.story.place, name) else "",
@@ -86,9 +86,10 @@ def _standing(told: Outline) -> str:
     kind = kind if then else wording.capital(kind)
     words = " ".join(filter(None, [then, kind, wording.name(name)]))
     if any(where):
-        stands = "last stood" if is_gone else "stands"
+        stands = "last stood" if told.is_gone else "stands"
         words = f"{words} {stands} {' '.join(filter(None, where))}"
-    if is_gone:
+    if told.is_gone:
+        own = [each for each in told.steps if not each.is_ancestor]
         day = wording.day(own[-1].commit.at)
         return f"{words}{' and' if any(where) else ''} was removed{day and f' on {day}'}"
     return f"{words}{_split(told)}"
@@ -150,20 +151,15 @@ def _unexplained(told: Outline) -> str:
 
 def _notes(told: Outline) -> Iterator[Draft]:
     """Risks that tasks and decisions name, word for word."""
-    for key, chapter in told.tasks.items():
-        sources = told.names.sources(key) or paragraphs.commit_sources(chapter.steps)
-        yield from _notes_of(told, key, sources, chapter.number)
-    for tie in ties.decisions(told.governing, told.names):
-        yield from _notes_of(told, tie.key, tie.sources, 0)
-
-
-def _notes_of(told: Outline, key: str, sources: tuple[Source, ...], age: int) -> Iterator[Draft]:
-    record = told.names.record(key)
-    for note in dict.fromkeys(map(text.one_line, record.notes)) if record else ():
-        if note:
-            quote = wording.quoted(note, wording.SENTENCE)
-            said = wording.sentence(f"Note: {told.names.bare(key)} says {quote}")
-            yield Draft((Part(said, fitting.NOTE, sources),), age)
+    governing = {tie.key: tie.sources for tie in ties.decisions(told.governing, told.names)}
+    for note in notes.live(told):
+        chapter = told.tasks.get(note.key)
+        steps = chapter.steps if chapter else ()
+        sources = told.names.sources(note.key) or paragraphs.commit_sources(steps)
+        quote = wording.quoted(note.text, wording.SENTENCE)
+        said = wording.sentence(f"Note: {told.names.bare(note.key)} says {quote}")
+        part = Part(said, fitting.NOTE, sources if chapter else governing[note.key])
+        yield Draft((part,), chapter.number if chapter else 0)
 
 
 def _documents(mentions: tuple[Mention, ...]) -> Draft:

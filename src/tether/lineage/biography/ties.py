@@ -12,6 +12,7 @@ from tether.lineage.edges import model as edges
 # The later one tells, and that is mostly the subject.
 _LATER_IS_OBJECT = frozenset(("motivates", "blocks", "runtime-parent"))
 _CLAUSES = ("supersedes", "reverts", "extends", "follows-up", "motivates")
+_TURNS = frozenset(("supersedes", "reverts"))
 _STRONG = frozenset(("supersedes", "reverts", "contradicts"))
 
 
@@ -90,6 +91,11 @@ def decisions(governing: Iterable[Relation], names: Names) -> tuple[Tie, ...]:
         Tie(names.standing(key), (*evidence(group), *names.sources(key)), key)
         for key, group in found.items()
     )
+
+
+def is_turn(relations: Iterable[Relation]) -> bool:
+    """Whether one of them says that something was undone or replaced."""
+    return any(each.type in _TURNS for each in relations)
 
 
 def superseding(relations: Iterable[Relation], told: Collection[str]) -> frozenset[str]:

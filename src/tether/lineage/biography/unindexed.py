@@ -15,8 +15,8 @@ from tether.tasks.sources import patterns
 
 _MAX_NAMES = 20
 _GAP = (
-    "nothing is indexed yet, so relations between tasks, decisions and documents are left out:"
-    " `tether lineage rebuild` adds them"
+    "nothing is indexed yet, so what is written of tasks, decisions and documents, and relations"
+    " between them, are left out: `tether lineage rebuild` adds them"
 )
 
 
@@ -32,7 +32,7 @@ def of_symbol(
     steps = [
         model.Step(
             _commit(commits[each.commit]),
-            each.kinds,
+            stepping.kinds(each),
             _tasks(finder, commits[each.commit]),
             stepping.called(each.before) if stepping.is_renamed(each) else "",
             stepping.called(each.after or each.before),
@@ -44,7 +44,9 @@ def of_symbol(
     name = f"{symbol.kind} {symbol.qualified}"
     place = f"{symbol.path}:{symbol.line}-{symbol.end_line}"
     gaps = (*told.unknown, _GAP)
-    return model.Story(selector, name, place, told.node, tuple(steps), gaps=gaps)
+    return model.Story(
+        selector, name, place, told.node, tuple(steps), gaps=gaps, knows_records=False
+    )
 
 
 def of_path(
@@ -56,7 +58,8 @@ def of_path(
     if not is_directory:
         steps = list(_of_file(git, finder, path, tip))
         name, gaps = f"file {path}", []
-    return model.Story(selector, name, path, "", tuple(reversed(steps)), gaps=(*gaps, _GAP))
+    told = tuple(reversed(steps))
+    return model.Story(selector, name, path, "", told, gaps=(*gaps, _GAP), knows_records=False)
 
 
 def _of_directory(git: Git, finder: patterns.Finder, path: str, tip: Oid) -> Iterator[model.Step]:
