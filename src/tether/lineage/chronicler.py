@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from tether import clock, errors, index
 from tether.git import Git, Oid
 from tether.hints import TYPE_CHECKING, NamedTuple, TypeVar
-from tether.lineage import imports, kept, targets
+from tether.lineage import imports, kept, keptoutlines, targets
 from tether.lineage.edges import view
 from tether.store import port, sql
 
@@ -85,7 +85,7 @@ class Chronicler:
         self._clock = clock_
         self._tell = tell
         self._index = index.Index(sources.store_dir)
-        self._missing = targets.Missing()
+        self._missing = keptoutlines.Missing()
 
     def close(self) -> None:
         self._index.close()
@@ -128,7 +128,7 @@ class Chronicler:
 
     def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """Ask the index; outlines that were dropped from it are made again."""
-        self._missing = targets.Missing()
+        self._missing = keptoutlines.Missing()
         found = self._asked(question)
         # What is made for one answer may lead to others.
         for _ in range(_MAX_ATTEMPTS):

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import Counter
-from collections.abc import Iterator
 
 from tether import errors, text
-from tether.git import Git, Oid, objects
+from tether.git import Git, Oid
 from tether.hints import Literal, NamedTuple
-from tether.lineage import cache, history, kept, languages, library, selecting, symbols
+from tether.lineage import (
+    history,
+    kept,
+    keptoutlines,
+    library,
+    selecting,
+    symbols,
+    whereabouts,
+)
 
 FORMS = (
     "Name it as PATH, PATH:LINE, PATH#Class.name, Class.name, or with file:, dir:, symbol: or"
     " node: in front."
 )
-_OUTLINE = "SELECT outline FROM outlines WHERE blob = ?"
 _EVENTS_OF = (
     "SELECT n.id, n.kind, e.number, e.commit_no FROM lineage_nodes AS n"
     " JOIN identity_events AS e ON e.node = n.id WHERE n.key = ? ORDER BY e.number DESC"
@@ -33,15 +38,7 @@ _CALLED = (
 _EVENTS_BACK = (
     "SELECT commit_no, kinds, change FROM identity_events WHERE node = ? ORDER BY number DESC"
 )
-_MOVED = (
-    "SELECT e.kinds, e.change FROM identity_events AS e"
-    " JOIN lineage_nodes AS n ON n.id = e.node AND n.kind = 'file'"
-    " WHERE e.commit_no = ? AND e.kinds LIKE 'move%'"
-)
-_BELOW = "SELECT DISTINCT path FROM identity_steps WHERE path >= ? AND path < ? AND commit_no <= ?"
 _NAMED: tuple[Literal["file", "dir", "symbol"], ...] = ("file", "dir", "symbol")
-_MAX_FILES = 20_000
-_MAX_PLACES = 3
 _NODE_ID = re.compile(r"node:[0-9a-f]{24}")
 
 Kind = Literal["file", "dir", "symbol"]
@@ -81,48 +78,6 @@ class _Former(NamedTuple):
     """The event that gave it this name."""
 
 
-class Missing:
-    """Outlines that are not in the index any more: whoever asked makes them, and asks again."""
-
-    def __init__(self) -> None:
-        self.wanted: dict[Oid, str] = {}
-        """By blobs, paths that say their language."""
-        self._tried: set[Oid] = set()
-
-    def note(self, oid: Oid, path: str) -> None:
-        if oid not in self._tried:
-            self.wanted[oid] = path
-
-    def taken(self) -> list[tuple[Oid, str]]:
-        """What is to be made; what is missing after that has none."""
-        found = list(self.wanted.items())
-        self._tried |= self.wanted.keys()
-        self.wanted.clear()
-        return found
-
-
-class KeptOutlines:
-    """Outlines from the index only."""
-
-    def __init__(self, connection: sqlite3.Connection, missing: Missing) -> None:
-        self._connection = connection
-        self._missing = missing
-
-    def outline(
-        self, oid: Oid, language: languages.Language, data: bytes
-    ) -> symbols.Outline | None:
-        del data
-        for (raw,) in self._connection.execute(_OUTLINE, (oid,)):
-            found = cache.decoded(raw)
-            if found is not None:
-                return found
-        self._missing.note(oid, f"any{language.suffixes[0]}")
-        return None
-
-    def part(self, oid: Oid, language: languages.Language, data: bytes) -> symbols.Outline | None:
-        return self.outline(oid, language, data)
-
-
 class Aim:
     """Finds what selectors name, at one commit that was followed."""
 
@@ -133,15 +88,17 @@ class Aim:
         commit: Oid,
         number: int,
         below: str = "",
-        missing: Missing | None = None,
+        missing: keptoutlines.Missing | None = None,
     ) -> None:
         self._connection = connection
         self._git = git
         self._commit = commit
         self.line = kept.Line(number)
-        self._files = library.Library(git, KeptOutlines(connection, missing or Missing()))
+        self._files = library.Library(
+            git, keptoutlines.KeptOutlines(connection, missing or keptoutlines.Missing())
+        )
         self._finder = selecting.Finder(self._files, commit, below)
-        self._moves: dict[int, dict[str, str]] = {}
+        self._paths = whereabouts.Whereabouts(connection, self.line, commit)
 
     def close(self) -> None:
         self._files.close()
@@ -159,7 +116,7 @@ class Aim:
             return self._symbol(selector, words)
         entry = self._finder.entry(words)
         is_dir = entry is not None and entry.kind == "tree"
-        if kind == "file" and is_dir and self._was(words) is not None:
+        if kind == "file" and is_dir and self._paths.step(words) is not None:
             return self._gone_file(selector, words)
         if entry is not None and kind not in ("", "dir" if is_dir else "file"):
             raise _other_kind(words, is_dir=is_dir)
@@ -174,19 +131,15 @@ class Aim:
         try:
             return self._symbol(selector, words)
         except errors.NotFound as problem:
-            if self._was(words) is not None:
+            if self._paths.step(words) is not None:
                 return self._gone_file(selector, words)
-            if left := self._left(words.rstrip("/")):
+            if left := self._paths.left(words.rstrip("/")):
                 raise left from problem
             if not selecting.is_name(words):
                 raise
             raise NobodyCalledSo(
                 problem.message, hint=problem.hint, details=problem.details
             ) from problem
-
-    def _was(self, path: str) -> kept.Placed | None:
-        """The last step of a path that is not there any more."""
-        return self.line.step(self._connection, path)
 
     def _node(self, key: str) -> Target:
         if not _NODE_ID.fullmatch(key):
@@ -222,8 +175,8 @@ class Aim:
         return found._replace(fallback=fallback, place=path, path=path)
 
     def _gone_file(self, selector: str, path: str) -> Target:
-        path = self._moved_to(path)
-        step = self._was(path)
+        path = self._paths.moved(path)
+        step = self._paths.step(path)
         if step is None:
             raise errors.NotFound(
                 f"There is no file {text.one_line(path, 200)} in commit {self._commit[:12]}, and"
@@ -239,38 +192,15 @@ class Aim:
             f"What became of the file {text.one_line(path, 200)} is not known.", hint=FORMS
         )
 
-    def _moved_to(self, path: str) -> str:
-        """Where a file went that is not at its path any more, on the way to this commit."""
-        seen = {path}
-        while True:
-            step = self._was(path)
-            moved = self._move(path, step.commit_no) if step and not step.oid else None
-            if moved is None or moved in seen:
-                return path
-            path = moved
-            seen.add(path)
-
-    def _move(self, path: str, commit_no: int) -> str | None:
-        """The path to which a commit moved a file."""
-        if commit_no not in self._moves:
-            rows = self._connection.execute(_MOVED, (commit_no,))
-            changes = [kept.change_in(self._commit, kinds, raw)[0] for kinds, raw in rows]
-            self._moves[commit_no] = {
-                each.before.path: each.after.path
-                for each in reversed(changes)
-                if each.before and each.after
-            }
-        return self._moves[commit_no].get(path)
-
     def _directory(self, selector: str, path: str) -> Target:
         path = path.rstrip("/")
         events, nodes = [], []
-        for each in self._below(path):
+        for each in self._paths.below(path):
             placed = self.line.placed(self._connection, each)
             if placed is not None and placed.file:
                 events.append(placed.file)
         if not events:
-            raise self._left(path) or errors.NotFound(
+            raise self._paths.left(path) or errors.NotFound(
                 f"There is no directory {text.one_line(path, 200)} with files in commit"
                 f" {self._commit[:12]}, and there was none.",
                 hint=FORMS,
@@ -279,41 +209,6 @@ class Aim:
         nodes = [known[each] for each in events]
         name = f"directory {path or '.'}"
         return Target(selector, "dir", name, path, path, 0, "", tuple(events), tuple(nodes))
-
-    def _left(self, path: str) -> errors.NotFound | None:
-        """What to say of a directory that is gone; None if there was none."""
-        here = self._below(path) if path else ()
-        were = [each for each in here if self._was(each) is not None]
-        if not were:
-            return None
-        went = Counter(
-            _went(path, each, to)
-            for each in were
-            if (to := self._moved_to(each)) != each and self.line.placed(self._connection, to)
-        )
-        places = [place for place, _ in went.most_common(_MAX_PLACES)]
-        shown = {each: "the top" if each == "." else text.one_line(each, 100) for each in places}
-        counts = (f"{went[each]} went to {shown[each]}" for each in places)
-        what = ", ".join(counts) or "none is left"
-        return errors.NotFound(
-            f"Nothing stands in {text.one_line(path, 200)} any more in commit {self._commit[:12]}:"
-            f" of {text.counted(len(were), 'file')} {what}.",
-            hint=f"Name it as {selecting.typed(f'dir:{places[0]}')}."
-            if places
-            else "Name one of them: `tether why PATH` tells of files that are gone, too.",
-        )
-
-    def _below(self, path: str) -> Iterator[str]:
-        first = objects.path_bytes(f"{path}/") if path not in ("", ".") else b""
-        last = first[:-1] + b"0" if first else b"\xff" * 8
-        rows = self._connection.execute(_BELOW, (first, last, self.line.number))
-        for count, (raw,) in enumerate(rows.fetchall()):
-            if count >= _MAX_FILES:
-                raise errors.UsageError(
-                    f"More than {_MAX_FILES} files were below {text.one_line(path, 200)}.",
-                    hint="Name a directory further down.",
-                )
-            yield objects.as_path(raw)
 
     def _symbol(self, selector: str, words: str) -> Target:
         try:
@@ -353,7 +248,7 @@ class Aim:
             former = self._former(selector, words)
             return former.target if former else None
         path, name = split
-        moved = self._moved_to(path)
+        moved = self._paths.moved(path)
         if moved != path:
             entry = self._finder.entry(moved)
             if entry is not None:
@@ -408,7 +303,7 @@ class Aim:
     def _never(self, words: str) -> errors.NotFound | None:
         """What to say of a symbol that a file never had which is gone; None if it is there."""
         split = self._finder.split(words)
-        step = self._was(split[0]) if split else None
+        step = self._paths.step(split[0]) if split else None
         if split is None or step is None or step.oid:
             return None
         path, name = split
@@ -460,15 +355,6 @@ def _other_kind(words: str, *, is_dir: bool) -> errors.NotFound:
     return errors.NotFound(
         f"{called} is {what}.", hint=f"Name it as {selecting.typed(prefix + words)}."
     )
-
-
-def _went(directory: str, path: str, to: str) -> str:
-    """Where a file of a directory went: as far up as the way to it is the same."""
-    *was, _ = path.removeprefix(f"{directory}/").split("/")
-    *now, _ = to.split("/")
-    while was and now and was[-1] == now[-1]:
-        del was[-1], now[-1]
-    return "/".join(now) or "."
 
 
 def named(target: Target, place: history.Place) -> Target:
