@@ -34,7 +34,7 @@ def costs(run: Figures) -> list[str]:
         "The first index of a history (`tether lineage rebuild`): all files and symbols of all",
         "commits are followed, and what they have to do with tasks is found. Against parsing each",
         "content of code once, by the parser alone; CPU of all processes, best of",
-        f"{run['times']}. It is also killed in its midst and goes on. One new commit, and",
+        f"{run['times']} times. It is also killed in its midst and goes on. One new commit, and",
         f"`tether why` for {_asked(run)}, in a process that goes on (warm) and",
         "as a command (cold); then again with made-up tasks in the index. The aims are 2x of",
         "parsing, 150 ms for a commit that was made, and for `why` 60 ms warm and 300 ms cold.",
