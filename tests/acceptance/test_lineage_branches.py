@@ -72,6 +72,20 @@ def test_what_is_applied_again_was_no_new_change(yard: Greenhouse) -> None:
     assert f" applied {TWO}'s change of 2026-01-02 again" in told
 
 
+def test_what_is_reverted_need_not_read_as_before(yard: Greenhouse) -> None:
+    body = "class Tower:\n    height = 3\n{}\n    def ring(self):\n        return self.height\n"
+    taller = body.format("    bells = 2\n    steps = 90\n")
+    yard.commit("2026-01-02", f"{ONE}: a tower", {"tower.py": body.format("")})
+    yard.commit("2026-01-03", f"{TWO}: taller", {"tower.py": taller})
+    first = yard.git("rev-parse", "HEAD").strip()
+    hum = "\n    def hum(self):\n        return self.height + 1\n"
+    yard.commit("2026-01-04", "Hum", {"tower.py": f"{taller}{hum}"})
+    revert(yard, "2026-01-05", first)
+    yard.do("lineage", "rebuild")
+    told = " ".join(why(yard, "tower.py#Tower"))
+    assert f" undid {TWO}'s change of 2026-01-03, −2 lines" in told
+
+
 def test_commits_without_a_task_are_reversals_and_risks_too(yard: Greenhouse) -> None:
     yard.commit("2026-01-02", f"{TWO}: louder", {"bell.py": LOUD})
     revert(yard, "2026-01-03", "HEAD")

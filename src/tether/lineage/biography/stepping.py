@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tether import clock
 from tether.git import Oid
@@ -57,6 +57,8 @@ def of_events(
     for by, of in undoing.of_symbol([_bare(each) for each in ordered]):
         if _is_meant(facts, ordered[by], ordered[of]):
             undone.setdefault(by, {})[ordered[of].change.commit] = None
+    for by, of in _mirrored(ordered, facts):
+        undone.setdefault(by, {})[ordered[of].change.commit] = None
     for number, each in enumerate(ordered):
         change = each.change
         if not change.kinds:
@@ -92,6 +94,20 @@ def _tasks(
         for each in given
     ]
     return tuple(sorted(found, key=lambda each: (-each[1], each[0])))
+
+
+def _mirrored(ordered: Sequence[kept.Event], facts: Known) -> Iterator[tuple[int, int]]:
+    """What a commit that took back another one did here, line by line the other way round.
+
+    The text need not be the same again: its layout may have changed in between.
+    """
+    numbers = {each.change.commit: number for number, each in enumerate(ordered)}
+    for (later, earlier), sure in facts.undone.items():
+        if sure >= graph.SURE and later in numbers and earlier in numbers:
+            by, of = numbers[Oid(later)], numbers[Oid(earlier)]
+            one, other = ordered[by], ordered[of]
+            if of < by and (one.added, one.removed) == (other.removed, other.added) != (0, 0):
+                yield by, of
 
 
 def _is_meant(facts: Known, by: kept.Event, of: kept.Event) -> bool:
