@@ -86,6 +86,7 @@ def bring_forward(call: context.Context) -> str:
 
     For those who only use what it wrote down: nothing that stands in its way stops them.
     """
+    # Asked without the room: where there is none, it is not even imported.
     known = index.Index(call.workspace.store_dir)
     try:
         has_any = bool(known.rows("SELECT 1 FROM identity_commits LIMIT 1"))
