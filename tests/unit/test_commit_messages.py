@@ -282,6 +282,36 @@ def test_a_subject_with_ten_ids_is_a_list(is_work: bool) -> None:
     assert set(about(" ".join(ids[:9] * 2), is_work=is_work).values()) == {kind}, "nine, twice"
 
 
+@pytest.mark.parametrize(
+    ("subject", "own", "taken_back"),
+    [
+        ("Revert PROJ-1", (), ("PROJ-1",)),
+        ("reverting PROJ-1 patch since it breaks the build", (), ("PROJ-1",)),
+        ("Reverting: PROJ-1. Call it at the beginning", (), ("PROJ-1",)),
+        ("Revert 1380931: PROJ-1 close it", (), ("PROJ-1",)),
+        ("Reverting changes from r1661762 (PROJ-1) for now", (), ("PROJ-1",)),
+        ("Back out PROJ-1", (), ("PROJ-1",)),
+        ("revert: feat(PROJ-1): close it", (), ("PROJ-1",)),
+        ("PROJ-2: Revert PROJ-1", ("PROJ-2",), ("PROJ-1",)),
+        ("revert PROJ-1; PROJ-2 does better", ("PROJ-2",), ("PROJ-1",)),
+        ('revert "PROJ-1: add it" and add "PROJ-2: the other" instead', ("PROJ-2",), ("PROJ-1",)),
+        ("PROJ-1: Revert to the old table", ("PROJ-1",), ()),
+        ("PROJ-1 reverts the table", ("PROJ-1",), ()),
+        ("Reverted PROJ-1, small build issue", (), ("PROJ-1",)),
+        ("reverted: PROJ-1. It failed here", (), ("PROJ-1",)),
+        ("Reverted rows are shown (PROJ-1)", ("PROJ-1",), ()),
+        ("Undoable edits for PROJ-1", ("PROJ-1",), ()),
+    ],
+)
+def test_who_takes_back_what_a_task_did_works_on_another_one(
+    subject: str, own: tuple[str, ...], taken_back: tuple[str, ...]
+) -> None:
+    found = commit_messages.read(FINDER, subject, "", is_merge=False, is_work=True)
+    what = {each.id: each.what for each in found}
+    said = {name for name, each in what.items() if each == commit_messages.REVERTED}
+    assert (what.keys() - said, said) == (set(own), set(taken_back))
+
+
 def test_what_a_body_refers_to_is_worked_on_unless_the_subject_names_a_task() -> None:
     def of(subject: str) -> dict[str, str]:
         body = "Since PROJ-1.\n\nRefs: PROJ-2, PROJ-3"
@@ -340,7 +370,7 @@ def test_a_range_of_ids_names_each() -> None:
     [
         ('Revert "PROJ-7: Parse"', "", {"PROJ-7": "reverted"}),
         ('Reapply "PROJ-7: Parse"', "", {"PROJ-7": "reverted"}),
-        ('PROJ-8: Revert "PROJ-7: Parse"', "", {"PROJ-8": "committed", "PROJ-7": "committed"}),
+        ('PROJ-8: Revert "PROJ-7: Parse"', "", {"PROJ-8": "committed", "PROJ-7": "reverted"}),
         ('Revert "PROJ-7: Parse" (PROJ-8)', "", {"PROJ-7": "reverted", "PROJ-8": "committed"}),
         ('Revert "PROJ-7: Parse"', "Task: PROJ-8", {"PROJ-7": "reverted", "PROJ-8": "committed"}),
         ('Revert "PROJ-7: Parse"', "Task: PROJ-7", {"PROJ-7": "committed"}),

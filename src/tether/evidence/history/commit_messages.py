@@ -54,6 +54,15 @@ _MAX_BEFORE = 80
 NAMED, REVERTED = "named", "reverted"
 # As `git revert` and the sites of forges name a commit: the quoted title is that of another one.
 _REVERT = re.compile(r'(?:Revert|Reapply) "([^\n]{1,400})"')
+# The same in words of one's own: `Reverting T1 patch`, `T2: back out T1`, `Reverted T1`. What comes
+# behind `and` or `;` is something else again, and `Reverted rows` are rows.
+_TAKING_BACK = re.compile(
+    r"(?:\S{1,80}: {1,4})?"
+    r"(?:(?:revert(?:s|ing)?|back(?:s|ing)? ?out|undo(?:es|ing)?)\b"
+    r"|(?:reverted|undid)[^\w;]{1,8}(?=\S{0,80}[0-9]))"
+    r"((?:(?!;| and )[^\n]){1,400})",
+    re.IGNORECASE,
+)
 
 
 class About(NamedTuple):
@@ -78,7 +87,7 @@ def read(
         kind, what = model.STATED, "committed"
     spelt = _RANGE.sub(_spelt_out, subject)
     named = finder.find(spelt)
-    quoted = _REVERT.match(spelt)
+    quoted = _REVERT.match(spelt) or _TAKING_BACK.match(spelt)
     if len({(each.source, each.id) for each in named}) >= _MANY_IN_SUBJECT:
         kind = model.LISTED
     found = {(e.source, e.id): About(e.source, e.id, kind, what, e.start) for e in reversed(named)}

@@ -20,7 +20,7 @@ from tether.tasks.sources import dialects, finding, patterns
 
 COMMITS = "git:commit"
 LISTS = list_changes.SOURCE
-VERSION = "6"
+VERSION = "7"
 _MAX_FILES = 50
 # So many commits are written down together: who interrupts the first reading loses no more.
 _BATCH = 200
