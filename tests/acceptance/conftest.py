@@ -30,8 +30,11 @@ def own_house(house: Greenhouse, tmp_path: Path) -> Greenhouse:
 
 @pytest.fixture
 def empty(tmp_path: Path, forking_server: forking.Server) -> Greenhouse:
-    """Nothing yet, and a home."""
+    """A repository without commits, on a branch called main."""
     (tmp_path / "home").mkdir()
-    return Greenhouse(
-        tmp_path / "yard", {**OWN_ENVIRON, "HOME": str(tmp_path / "home")}, forking_server
-    )
+    environ = {**OWN_ENVIRON, "HOME": str(tmp_path / "home")}
+    made = Greenhouse(tmp_path / "yard", environ, forking_server)
+    made.path.mkdir()
+    made.git("init", "-q", "-b", "main")
+    made.do("init", "--yes")
+    return made

@@ -15,10 +15,7 @@ _ADR = "# {title}\n\nDate: {day}\n\nStatus: Accepted\n\n## Decision\n\n{text}\n"
 
 @pytest.fixture
 def yard(empty: Greenhouse) -> Greenhouse:
-    """A repository with a bell, on a branch called main."""
-    empty.path.mkdir(parents=True)
-    empty.git("init", "-q", "-b", "main")
-    empty.do("init", "--yes")
+    """A repository with a bell."""
     empty.commit("2026-01-01", f"{ONE}: ring", {"src/bell.py": RING, "src/gong.py": GONG})
     return empty
 

@@ -25,10 +25,7 @@ GONG = "def strike(gong):\n    gong.hit('soft')\n    gong.rest(3)\n    return go
 
 @pytest.fixture
 def yard(empty: Greenhouse) -> Greenhouse:
-    """A repository with a bell, on a branch called main."""
-    empty.path.mkdir(parents=True)
-    empty.git("init", "-q", "-b", "main")
-    empty.do("init", "--yes")
+    """A repository with a bell."""
     empty.commit("2026-01-01", f"{ONE}: ring", {"bell.py": RING})
     return empty
 

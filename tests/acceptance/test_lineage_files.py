@@ -17,10 +17,7 @@ TEN = "".join(f"line {number}\n" for number in range(10))
 
 @pytest.fixture
 def yard(empty: Greenhouse) -> Greenhouse:
-    """A repository with a bell, on a branch called main."""
-    empty.path.mkdir(parents=True)
-    empty.git("init", "-q", "-b", "main")
-    empty.do("init", "--yes")
+    """A repository with a bell."""
     empty.commit("2026-01-01", f"{ONE}: ring", {"bell.py": RING, "conf.yaml": CONF})
     return empty
 

@@ -15,9 +15,6 @@ DECISION = "# 1. Bells\n\nStatus: Accepted\n\nAffects: {places}\n\n## Decision\n
 
 @pytest.fixture
 def yard(empty: Greenhouse) -> Greenhouse:
-    empty.path.mkdir(parents=True)
-    empty.git("init", "-q", "-b", "main")
-    empty.do("init", "--yes")
     empty.commit("2026-01-01", f"{ONE}: ring", {"src/bell.py": CODE})
     return empty
 

@@ -25,9 +25,6 @@ MOVED = " moved it "
 @pytest.fixture
 def yard(empty: Greenhouse) -> Greenhouse:
     """A repository of two files in a directory."""
-    empty.path.mkdir(parents=True)
-    empty.git("init", "-q", "-b", "main")
-    empty.do("init", "--yes")
     empty.commit("2026-01-01", f"{ONE}: begin", {"pkg/one.py": RING, "pkg/two.py": GONG})
     return empty
 
