@@ -147,6 +147,19 @@ def test_a_file_that_only_another_branch_moved_on_is_told_where_it_is(yard: Gree
     assert (code, "nope" in message) == (5, True)
 
 
+def test_a_path_that_a_file_had_never_means_another_one(yard: Greenhouse) -> None:
+    for number, (name, to) in enumerate((("bell.py", "a.py"), ("a.py", "b.py"))):
+        yard.git("mv", name, to)
+        yard.commit(f"2026-01-0{number + 2}", "Move it", {})
+    yard.git("rm", "-q", "b.py")
+    yard.commit("2026-01-05", f"{TWO}: no bells", {})
+    yard.commit("2026-01-06", f"{THREE}: a gong", {"b.py": GONG})
+    yard.do("lineage", "rebuild")
+    told = " ".join(why(yard, "bell.py"))
+    assert told.startswith("File b.py was removed on 2026-01-05")
+    assert THREE not in told
+
+
 def test_a_document_is_as_old_as_it_is_here(yard: Greenhouse) -> None:
     yard.do("lineage", "rebuild")
     yard.git("checkout", "-qb", "side")

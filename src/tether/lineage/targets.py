@@ -175,18 +175,19 @@ class Aim:
         return found._replace(fallback=fallback, place=path, path=path)
 
     def _gone_file(self, selector: str, path: str) -> Target:
-        path = self._paths.moved(path)
-        step = self._paths.step(path)
-        if step is None:
+        went = self._paths.went(path)
+        path = went.path
+        if self._paths.step(path) is None:
             raise errors.NotFound(
                 f"There is no file {text.one_line(path, 200)} in commit {self._commit[:12]}, and"
                 " there was none.",
                 hint=self._finder.near_files(path) or FORMS,
             )
-        if step.oid:
+        if self._paths.standing(went):
             return self._file(selector, path)
         for event, change in kept.buried(self._connection, self.line, path):
-            if change.before is not None and change.before.kind == "file":
+            is_file = change.before is not None and change.before.kind == "file"
+            if is_file and self._paths.is_of(went, event):
                 return self._of_event(selector, "file", event)
         raise errors.NotFound(
             f"What became of the file {text.one_line(path, 200)} is not known.", hint=FORMS
@@ -248,7 +249,7 @@ class Aim:
             former = self._former(selector, words)
             return former.target if former else None
         path, name = split
-        moved = self._paths.moved(path)
+        moved = self._paths.went(path).path
         if moved != path:
             entry = self._finder.entry(moved)
             if entry is not None:

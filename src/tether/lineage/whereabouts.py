@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from tether import errors, text
 from tether.git import Oid, objects
+from tether.hints import NamedTuple
 from tether.lineage import kept, selecting
 
 _MOVED = (
-    "SELECT e.kinds, e.change FROM identity_events AS e"
+    "SELECT e.node, e.kinds, e.change FROM identity_events AS e"
     " JOIN lineage_nodes AS n ON n.id = e.node AND n.kind = 'file'"
     " WHERE e.commit_no = ? AND e.kinds LIKE 'move%'"
 )
@@ -20,36 +21,58 @@ _MAX_FILES = 20_000
 _MAX_PLACES = 3
 
 
+class Went(NamedTuple):
+    """Where a file is last met."""
+
+    path: str
+    node: int | None
+    """The number of its node; None if it did not go from where it was looked for."""
+
+
 class Whereabouts:
     """Of the files on a line that leads to a commit."""
 
     def __init__(self, connection: sqlite3.Connection, line: kept.Line, commit: Oid) -> None:
         self._connection, self._line, self._commit = connection, line, commit
-        self._moves: dict[int, dict[str, str]] = {}
+        self._moves: dict[int, dict[str, Went]] = {}
 
     def step(self, path: str) -> kept.Placed | None:
         """The last step of a path that is not there any more."""
         return self._line.step(self._connection, path)
 
-    def moved(self, path: str) -> str:
-        """Where a file went that is not at its path any more, on the way to this commit."""
+    def went(self, path: str) -> Went:
+        """Where a file is last met that is not at its path any more, on the way to this commit.
+
+        Others may have come to places where it was, and have gone from there.
+        """
+        found = Went(path, None)
         seen = {path}
         while True:
-            step = self.step(path)
-            moved = self._move(path, step.commit_no) if step and not step.oid else None
-            if moved is None or moved in seen:
-                return path
-            path = moved
-            seen.add(path)
+            step = self.step(found.path)
+            to = self._move(found.path, step.commit_no) if step and not step.oid else None
+            if to is None or to.path in seen or found.node not in (None, to.node):
+                return found
+            found = to
+            seen.add(to.path)
 
-    def _move(self, path: str, commit_no: int) -> str | None:
-        """The path to which a commit moved a file."""
+    def standing(self, went: Went) -> kept.Placed | None:
+        """What stands where a file went, if it is that file."""
+        placed = self._line.placed(self._connection, went.path)
+        return placed if placed and self.is_of(went, placed.file) else None
+
+    def is_of(self, went: Went, event: int) -> bool:
+        """Whether an event is of a file that went."""
+        known = kept.node_numbers(self._connection, [event]).get(event)
+        return went.node is None or known == went.node
+
+    def _move(self, path: str, commit_no: int) -> Went | None:
+        """Where a commit moved a file to."""
         if commit_no not in self._moves:
-            rows = self._connection.execute(_MOVED, (commit_no,))
-            changes = [kept.change_in(self._commit, kinds, raw)[0] for kinds, raw in rows]
+            rows = self._connection.execute(_MOVED, (commit_no,)).fetchall()
+            changes = [(node, kept.change_in(self._commit, *rest)[0]) for node, *rest in rows]
             self._moves[commit_no] = {
-                each.before.path: each.after.path
-                for each in reversed(changes)
+                each.before.path: Went(each.after.path, node)
+                for node, each in reversed(changes)
                 if each.before and each.after
             }
         return self._moves[commit_no].get(path)
@@ -61,9 +84,9 @@ class Whereabouts:
         if not were:
             return None
         went = Counter(
-            _went(path, each, to)
+            _went(path, each, to.path)
             for each in were
-            if (to := self.moved(each)) != each and self._line.placed(self._connection, to)
+            if (to := self.went(each)).path != each and self.standing(to)
         )
         places = [place for place, _ in went.most_common(_MAX_PLACES)]
         shown = {each: "the top" if each == "." else text.one_line(each, 100) for each in places}
